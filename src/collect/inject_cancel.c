@@ -6,12 +6,14 @@
 
 #include "collect/inject_tables.h"
 
-static void look_at(void *ctx, uint64_t slot, const char *name, uint64_t number)
+static void look_at(void *ctx, uint64_t slot, const char *name, uint64_t number,
+		    uint32_t symbol)
 {
 	bool *is_used = ctx;
 
 	(void)slot;
 	(void)number;
+	(void)symbol;
 	*is_used |= !strcmp(name, "pthread_cancel");
 }
 

@@ -14,17 +14,24 @@ void inject_slots_fini(struct inject_slots *s)
 struct finding {
 	struct inject_slots *slots;
 	const struct inject_calls *calls;
+	const struct inject_tables *tables;
 	size_t object;
 };
 
-static void add(void *ctx, uint64_t slot, const char *name, uint64_t number)
+static void add(void *ctx, uint64_t slot, const char *name, uint64_t number,
+		uint32_t symbol)
 {
 	struct finding *f = ctx;
 	unsigned call = inject_calls_named(f->calls, name);
 
 	if (call < INJECT_N_CALLS && f->calls->wrapper[call] && slot % 8 == 0)
 		*vec_push(&f->slots->of) = (struct inject_slot){
-			.at = slot, .number = number, .call = call, .object = f->object
+			.at = slot,
+			.number = number,
+			.call = call,
+			.means_newer = f->calls->has_older[call] &&
+				       inject_tables_means_newer(f->tables, symbol),
+			.object = f->object
 		};
 }
 
@@ -46,6 +53,7 @@ void inject_slots_find(struct inject_slots *s, const struct inject_calls *c,
 	for (f.object = 0; f.object < objects->at.n; f.object++) {
 		struct inject_tables t;
 
+		f.tables = &t;
 		if (inject_tables_open(m, &objects->at.at[f.object], &t))
 			inject_tables_slots(&t, add, &f);
 	}
@@ -97,8 +105,8 @@ size_t inject_slots_patch(struct inject_slots *s, const struct inject_calls *c,
 		was = value >= lo && value < hi ? call : value;
 		if (x->number == INJECT_TABLES_DATA && was == value)
 			continue;
-		if (was != call &&
-		    (c->has_older[x->call] || !is_lookup(m, was, x->number)))
+		if (was != call && ((c->has_older[x->call] && !x->means_newer) ||
+				    !is_lookup(m, was, x->number)))
 			continue;
 		n++;
 		if (write && write(ctx, x->at, ours))

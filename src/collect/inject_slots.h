@@ -26,6 +26,7 @@ struct inject_slot {
 	uint64_t at, was; /* 0: it never led to us */
 	uint64_t number;  /* of its table, as of inject_slot_fn */
 	unsigned call;
+	bool means_newer; /* than the C library's first call of that name */
 	size_t object;
 };
 

@@ -15,6 +15,15 @@
 #define CHAIN_MAX	65536
 #define NAME_MAX_BYTES	64
 #define VERSION_HIDDEN	0x8000
+#define VERSIONS_MAX	4096
+
+/* The C library's first version on this machine, as it is hashed: GLIBC_2.2.5, or 2.17.
+ */
+#if defined(__aarch64__)
+#define VERSION_FIRST 0x06969197
+#else
+#define VERSION_FIRST 0x09691a75
+#endif
 
 /* Of the processor: a call's slot, and an address of a symbol; and that in data. */
 #if defined(__aarch64__)
@@ -55,6 +64,9 @@ static void take(struct inject_tables *t, struct dynamic *d, const Elf64_Dyn *x)
 		break;
 	case DT_VERSYM:
 		t->versions = pointer(t, x->d_un.d_ptr);
+		break;
+	case DT_VERNEED:
+		t->needed = pointer(t, x->d_un.d_ptr);
 		break;
 	case DT_JMPREL:
 		d->jmprel = pointer(t, x->d_un.d_ptr);
@@ -276,10 +288,11 @@ static bool slots_of(const struct inject_tables *t, const struct inject_relocati
 		if (IS_SLOT(ELF64_R_TYPE(all[i].r_info)) &&
 		    read_symbol(t, symbol, &s, name))
 			fn(ctx, t->bias + all[i].r_offset, name,
-			   r == &t->plt ? i : INJECT_TABLES_AT_ONCE);
+			   r == &t->plt ? i : INJECT_TABLES_AT_ONCE, symbol);
 		if (IS_DATA(ELF64_R_TYPE(all[i].r_info)) && !all[i].r_addend &&
 		    read_foreign(t, symbol, name))
-			fn(ctx, t->bias + all[i].r_offset, name, INJECT_TABLES_DATA);
+			fn(ctx, t->bias + all[i].r_offset, name, INJECT_TABLES_DATA,
+			   symbol);
 	}
 	return true;
 }
@@ -287,4 +300,43 @@ static bool slots_of(const struct inject_tables *t, const struct inject_relocati
 bool inject_tables_slots(const struct inject_tables *t, inject_slot_fn *fn, void *ctx)
 {
 	return slots_of(t, &t->plt, fn, ctx) && slots_of(t, &t->others, fn, ctx);
+}
+
+/* Of the versions that are needed of one library, which begin at aux: the hash of that of
+ * this number, or 0. */
+static uint32_t version_hash(const struct inject_tables *t, uint64_t aux, uint16_t number)
+{
+	Elf64_Vernaux a = { .vna_next = 0 };
+
+	for (unsigned n = 0; n < VERSIONS_MAX; n++, aux += a.vna_next) {
+		if (!inject_memory_read(t->memory, aux, &a, sizeof(a)))
+			return 0;
+		if ((a.vna_other & ~VERSION_HIDDEN) == number)
+			return a.vna_hash;
+		if (!a.vna_next)
+			return 0;
+	}
+	return 0;
+}
+
+bool inject_tables_means_newer(const struct inject_tables *t, uint32_t symbol)
+{
+	Elf64_Verneed v = { .vn_next = 0 };
+	uint64_t at = t->needed;
+	uint16_t number;
+	uint32_t hash = 0;
+
+	if (!t->versions || !t->needed ||
+	    !inject_memory_read(t->memory, t->versions + symbol * sizeof(number), &number,
+				sizeof(number)))
+		return false;
+	number &= (uint16_t)~VERSION_HIDDEN;
+	for (unsigned n = 0; n < VERSIONS_MAX && !hash; n++, at += v.vn_next) {
+		if (!inject_memory_read(t->memory, at, &v, sizeof(v)))
+			return false;
+		hash = version_hash(t, at + v.vn_aux, number);
+		if (!v.vn_next)
+			break;
+	}
+	return hash && hash != VERSION_FIRST;
 }

@@ -16,7 +16,7 @@ struct inject_tables {
 	const struct inject_memory *memory;
 	uint64_t bias;
 	uint64_t strings, strings_bytes, symbols;
-	uint64_t gnu_hash, hash, versions; /* 0: there is none */
+	uint64_t gnu_hash, hash, versions, needed; /* 0: there is none */
 	struct inject_relocations {
 		uint64_t at, bytes;
 	} plt, others; /* of others: behind those that name no symbol */
@@ -47,7 +47,11 @@ uint64_t inject_tables_find_older(const struct inject_tables *t, const char *nam
  * INJECT_TABLES_DATA. */
 #define INJECT_TABLES_AT_ONCE UINT64_MAX
 #define INJECT_TABLES_DATA    (UINT64_MAX - 1)
-typedef void inject_slot_fn(void *ctx, uint64_t slot, const char *name, uint64_t number);
+typedef void inject_slot_fn(void *ctx, uint64_t slot, const char *name, uint64_t number,
+			    uint32_t symbol);
 bool inject_tables_slots(const struct inject_tables *t, inject_slot_fn *fn, void *ctx);
+/* Does the object, of a symbol that others define, mean another version than the C
+ * library's first?  False: it is not known. */
+bool inject_tables_means_newer(const struct inject_tables *t, uint32_t symbol);
 
 #endif

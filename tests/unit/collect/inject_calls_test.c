@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/uio.h>
@@ -138,11 +139,13 @@ static void calls_are_wrapped_for_who_asks_for_them(void **state)
 	assert_int_equal(c.of[of_heap].address, 0);
 }
 
-static void count_slot(void *ctx, uint64_t slot, const char *name, uint64_t number)
+static void count_slot(void *ctx, uint64_t slot, const char *name, uint64_t number,
+		       uint32_t symbol)
 {
 	unsigned *n = ctx;
 
 	(void)number;
+	(void)symbol;
 	*n += slot && !strcmp(name, "dlsym");
 }
 
@@ -163,9 +166,50 @@ static void slots_are_found_of_what_a_program_calls(void **state)
 	inject_objects_fini(&o);
 }
 
+struct meaning {
+	const struct inject_tables *tables;
+	unsigned n_newer, n_first;
+};
+
+static void look_at_meaning(void *ctx, uint64_t slot, const char *name, uint64_t number,
+			    uint32_t symbol)
+{
+	struct meaning *m = ctx;
+	bool is_newer = inject_tables_means_newer(m->tables, symbol);
+
+	(void)slot;
+	(void)number;
+	m->n_newer += is_newer && !strcmp(name, "posix_spawn");
+	m->n_first += !is_newer && !strcmp(name, "getpid");
+}
+
+/* The C library has two of the first. */
+static void which_version_a_program_means_is_known(void **state)
+{
+	int (*volatile newer)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+			      const posix_spawnattr_t *, char *const[], char *const[]) =
+		posix_spawn;
+	pid_t (*volatile first)(void) = getpid;
+	struct inject_objects o = { 0 };
+	struct inject_tables t;
+	struct meaning m = { .tables = &t };
+
+	(void)state;
+	if (!memory_of_others_is_there() || !newer || !first ||
+	    !dlvsym(RTLD_DEFAULT, "posix_spawn", "GLIBC_2.2.5"))
+		skip();
+	read_objects(&o);
+	assert_true(inject_tables_open(&own_memory, &o.at.at[0], &t));
+	assert_true(inject_tables_slots(&t, look_at_meaning, &m));
+	assert_in_range(m.n_newer, 1, 2);
+	assert_in_range(m.n_first, 1, 2);
+	inject_objects_fini(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(which_version_a_program_means_is_known),
 		cmocka_unit_test(objects_are_those_that_the_linker_has),
 		cmocka_unit_test(calls_are_where_the_linker_finds_them),
 		cmocka_unit_test(a_call_of_two_versions_is_known),

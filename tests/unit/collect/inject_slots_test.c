@@ -117,6 +117,12 @@ static void what_may_look_up_another_version_stays_until_it_has(void **state)
 	assert_int_equal(patch(&f, true), 1);
 	assert_int_equal(memory[2], OURS);
 	tear_down(&f);
+	set_up(&f, LOOKUP);
+	f.calls.has_older[0] = true;
+	f.slots.of.at[0].means_newer = true;
+	assert_int_equal(patch(&f, true), 1);
+	assert_int_equal(memory[2], OURS);
+	tear_down(&f);
 }
 
 /* What the linker has found by a symbol that was led. */
