@@ -172,7 +172,7 @@ static enum heap_ending_how why_not(const struct heap_image *h)
 {
 	const struct timer_image *m = h->image->image;
 
-	if (m->totals->is_visit)
+	if (m->is_attached || (m->is_fork && m->totals->is_visit))
 		return HEAP_ENDING_VISITED;
 	if (h->ledger.sample_bytes)
 		return HEAP_ENDING_SAMPLED;

@@ -15,7 +15,9 @@ static const struct {
 #define HELPER(name)	  { #name, 0 },
 #define ALWAYS(name)	  { #name, UINT32_MAX },
 #define AT_END(name)	  { #name, WIRE_TRACER_REGIONS | WIRE_TRACER_FPE },
+#define EXECUTES(name)	  { #name, (uint32_t)~WIRE_TRACER_MARKS },
 #include "wire/tracer_calls.def"
+#undef EXECUTES
 #undef AT_END
 #undef CALL
 #undef HELPER

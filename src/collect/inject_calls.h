@@ -19,7 +19,9 @@ enum {
 #define HELPER(name)	  INJECT_CALL_##name,
 #define ALWAYS(name)	  INJECT_CALL_##name,
 #define AT_END(name)	  INJECT_CALL_##name,
+#define EXECUTES(name)	  INJECT_CALL_##name,
 #include "wire/tracer_calls.def"
+#undef EXECUTES
 #undef AT_END
 #undef CALL
 #undef HELPER

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "collect/timer_images.h"
 #include "collect/timer_prospect.h"
 #include "collect/unfollowed.h"
 #include "host/proc_maps.h"
@@ -440,12 +441,17 @@ static const char *why_not_followed(const struct timer_totals *t, uint32_t pid)
 {
 	const char *never = timer_prospect_never((pid_t)pid);
 
-	if (t->is_visit)
+	if (t->is_visit && !t->brings)
 		return "it was executed after the recording had begun: nothing is put "
 		       "into such programs";
-	return never ? never
-		     : "it has another user's rights, a cleared environment, or sees no "
-		       "library of ours: none is loaded into it";
+	if (never)
+		return never;
+	return t->is_visit
+		       ? "it was executed in a way that brings no library to it: by "
+			 "system(), popen() or the kernel's call, as another user, or "
+			 "where other files are seen"
+		       : "it has another user's rights, a cleared environment, or sees "
+			 "no library of ours: none is loaded into it";
 }
 
 static void note_not_followed(struct timer_totals *t, uint64_t now_ns, uint32_t pid,
@@ -462,10 +468,12 @@ static void note_not_followed(struct timer_totals *t, uint64_t now_ns, uint32_t 
  * have one, unless it has only not come so far. */
 static bool may_come(const struct timer_image *m, uint32_t pid, uint64_t waited_ns)
 {
-	if (m->totals->is_visit || timer_prospect_never((pid_t)pid))
+	const struct timer_totals *t = m->totals;
+
+	if ((t->is_visit && !t->brings) || timer_prospect_never((pid_t)pid))
 		return false;
-	return waited_ns < EXEC_NS || (waited_ns < PROSPECT_NS &&
-				       timer_prospect((pid_t)pid, m->totals->directory));
+	return waited_ns < EXEC_NS || (waited_ns < PROSPECT_NS && t->images &&
+				       timer_images_are_prospect(t->images, (pid_t)pid));
 }
 
 /* A child without a ring: seen for the first time, or for long enough to be sure? */

@@ -18,8 +18,8 @@
 #include "collect/timer_ring.h"
 
 struct timer_claims;
-struct timer_directory;
 struct timer_image;
+struct timer_images;
 
 /* Who takes the records that only a tracer writes.  None may be NULL. */
 struct timer_tracing {
@@ -39,12 +39,13 @@ struct timer_totals {
 	const struct plan *plans;
 	size_t n_plans;
 	const struct source_ops *ops;
-	struct gauges *const *gauges;		 /* as of source_context */
-	const struct timer_tracing *tracing;	 /* NULL: a sampler */
-	const struct timer_directory *directory; /* where all meet; or NULL */
+	struct gauges *const *gauges;	     /* as of source_context */
+	const struct timer_tracing *tracing; /* NULL: a sampler */
+	const struct timer_images *images;   /* where all meet; or NULL */
 	uint64_t interval_ns;
 	bool follows;	   /* children too */
 	bool is_visit;	   /* of processes that ran already */
+	bool brings;	   /* and the library comes to what these execute */
 	uint64_t lag_ns;   /* so long a new image waits, that others tell of it first */
 	struct map *known; /* pid → its newest image that has begun, a pointer */
 	const struct map *present; /* pids of which an image is there, begun or not */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collect/timer_prospect.h"
 #include "host/clock.h"
 
 /* File systems tell two changes within that as one. */
@@ -109,6 +110,15 @@ uint64_t timer_images_refused(const struct timer_images *s)
 	vec_each(p, &s->more)
 		n += n_refused(&(*p)->directory);
 	return n;
+}
+
+bool timer_images_are_prospect(const struct timer_images *s, pid_t pid)
+{
+	bool are = timer_prospect(pid, &s->directory);
+
+	vec_each(p, &s->more)
+		are = are || timer_prospect(pid, &(*p)->directory);
+	return are;
 }
 
 static int by_start(const void *a, const void *b)

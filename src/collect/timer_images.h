@@ -47,6 +47,8 @@ void timer_images_add(struct timer_images *s, struct timer_place *place);
 bool timer_images_drain(struct timer_images *s, bool is_final);
 void timer_images_pause(struct timer_images *s, bool is_paused);
 void timer_images_stop(struct timer_images *s);
+/* May the process, which has executed a program, still come to one of the places? */
+bool timer_images_are_prospect(const struct timer_images *s, pid_t pid);
 /* Of processes that got no ring. */
 uint64_t timer_images_refused(const struct timer_images *s);
 

@@ -13,6 +13,7 @@
 #include "host/executable.h"
 #include "host/proc_maps.h"
 #include "host/procfs.h"
+#include "wire/tracer.h"
 
 #define ENVIRONMENT_MAX (4u << 20)
 #define MAPS_MAX	(4u << 20)
@@ -57,12 +58,16 @@ static const char *name_of(const struct timer_directory *d)
 	return slash ? slash : d->path;
 }
 
+/* Once it is loaded the library may have taken itself out of the list, but not what it
+ * is told. */
 static bool is_told_to(const struct buf *environment, const struct timer_directory *d)
 {
 	const char *at = (const char *)environment->data, *end = at + environment->size;
 
 	for (; at < end; at += strnlen(at, (size_t)(end - at)) + 1)
-		if (text_starts(at, "LD_PRELOAD=") && strstr(at, name_of(d)))
+		if ((text_starts(at, "LD_PRELOAD=") ||
+		     text_starts(at, WIRE_TRACER_ENV "=")) &&
+		    strstr(at, name_of(d)))
 			return true;
 	return false;
 }

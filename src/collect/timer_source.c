@@ -133,7 +133,7 @@ static int timer_open(const struct source_context *c, struct source **ret, struc
 						  .follows = c->scope->follow_children,
 						  .known = &s->images.known,
 						  .present = &s->images.present,
-						  .directory = &s->images.directory };
+						  .images = &s->images };
 	timer_image_seccomp((uint32_t)getpid(), s->images.totals.seccomp,
 			    sizeof(s->images.totals.seccomp));
 	rc = timer_directory_make(&s->images.directory, &s->control, &library,

@@ -156,6 +156,40 @@ static bool has_company(const struct source_context *c)
 	return false;
 }
 
+static uint32_t traces(const struct source_context *c)
+{
+	uint32_t bits = WIRE_TRACER_MARKS;
+
+	for (size_t i = 0; i < c->n_plans; i++)
+		if (c->plans[i].source == &tracer_source)
+			bits |= tracing_of(c->plans[i].choice.experiment)->trace;
+	return bits;
+}
+
+/* What a program says of itself needs none of its calls, unless they are to bring the
+ * library to what it executes. */
+static const struct timer_library *library_for(const struct wire_sampler_control *c)
+{
+	return c->traces & ~(WIRE_TRACER_MARKS | WIRE_TRACER_REGIONS) ||
+			       c->flags & WIRE_SAMPLER_BRING
+		       ? &tracing_library
+		       : &hearing_library;
+}
+
+/* Exceptions that are unmasked in a program which goes on when we have gone would be
+ * hidden from it for ever. */
+static uint32_t flags(const struct source_context *c)
+{
+	uint32_t wanted = traces(c);
+
+	if (!c->scope->follow_children)
+		return 0;
+	if (c->scope->kind != SCOPE_PROCESSES || wanted & WIRE_TRACER_FPE ||
+	    wanted == WIRE_TRACER_MARKS)
+		return WIRE_SAMPLER_FOLLOW;
+	return WIRE_SAMPLER_FOLLOW | WIRE_SAMPLER_BRING;
+}
+
 static void set_totals(struct tracer *s, const struct source_context *c)
 {
 	s->images.totals =
@@ -170,20 +204,11 @@ static void set_totals(struct tracer *s, const struct source_context *c)
 				       .sample_bytes = sample_bytes(c),
 				       .follows = c->scope->follow_children,
 				       .is_visit = c->scope->kind == SCOPE_PROCESSES,
+				       .brings = flags(c) & WIRE_SAMPLER_BRING,
 				       .known = &s->images.known,
 				       .present = &s->images.present,
 				       .refused = &s->visits.refused,
-				       .directory = &s->images.directory };
-}
-
-static uint32_t traces(const struct source_context *c)
-{
-	uint32_t bits = WIRE_TRACER_MARKS;
-
-	for (size_t i = 0; i < c->n_plans; i++)
-		if (c->plans[i].source == &tracer_source)
-			bits |= tracing_of(c->plans[i].choice.experiment)->trace;
-	return bits;
+				       .images = &s->images };
 }
 
 /* All that is observed is a few of the blocks. */
@@ -191,13 +216,6 @@ static bool is_seldom(const struct source_context *c)
 {
 	return sample_bytes(c) >= SAMPLE_BYTES_LEAST &&
 	       traces(c) == (WIRE_TRACER_HEAP | WIRE_TRACER_MARKS);
-}
-
-/* What a program says of itself needs none of its calls. */
-static const struct timer_library *library_for(uint32_t traces)
-{
-	return traces & ~(WIRE_TRACER_MARKS | WIRE_TRACER_REGIONS) ? &tracing_library
-								   : &hearing_library;
 }
 
 static uint32_t fpe_types(const struct source_context *c)
@@ -263,7 +281,7 @@ static int open_directory(void *ctx, struct timer_directory *ret, struct err *e)
 	struct wire_sampler_control control = {
 		.magic = WIRE_SAMPLER_MAGIC,
 		.version = WIRE_SAMPLER_VERSION,
-		.flags = c->scope->follow_children ? WIRE_SAMPLER_FOLLOW : 0,
+		.flags = flags(c),
 		.waits_cookie = waits_cookie(c),
 		.interval_ns = 1,
 		.ring_bytes = is_seldom(c) ? RING_BYTES_SAMPLED : RING_BYTES,
@@ -274,8 +292,8 @@ static int open_directory(void *ctx, struct timer_directory *ret, struct err *e)
 		.n_call_filters = n_call_filters(),
 	};
 	int bell = -1;
-	int rc = timer_directory_make(ret, &control, library_for(control.traces),
-				      N_RINGS_FIRST, e);
+	int rc = timer_directory_make(ret, &control, library_for(&control), N_RINGS_FIRST,
+				      e);
 
 	if (rc == 0)
 		rc = timer_directory_add_bell(ret, &bell, e);

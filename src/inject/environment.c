@@ -92,16 +92,143 @@ static bool cut_entry(char *list, const char *directory)
 	return *list != 0;
 }
 
+/* The address sanitizer insists on being first of all libraries, unless told.  The colon
+ * behind it tells that it is ours. */
+#define ANY_ORDER "verify_asan_link_order=0:"
+
+/* False when nothing is left of the options. */
+static bool cut_order(char *options)
+{
+	const size_t n_ours = sizeof(ANY_ORDER) - 1;
+	size_t n = strlen(options);
+
+	if (n < n_ours || memcmp(options + n - n_ours, ANY_ORDER, n_ours) != 0)
+		return true;
+	n -= n_ours;
+	options[n ? n - 1 : 0] = 0; /* a colon was put before it */
+	return n != 0;
+}
+
 void environment_forget(char **env, const char *name, const char *directory)
 {
 	char **to = env;
 
 	for (; *env; env++) {
 		char *preload = value_of(*env, "LD_PRELOAD");
+		char *options = value_of(*env, "ASAN_OPTIONS");
 
-		if (value_of(*env, name) || (preload && !cut_entry(preload, directory)))
+		if (value_of(*env, name) || (preload && !cut_entry(preload, directory)) ||
+		    (options && !cut_order(options)))
 			continue;
 		*to++ = *env;
 	}
 	*to = NULL;
+}
+
+/* Nobody who is about to execute something needs to have more room. */
+#define BYTES_MAX  32768
+#define N_MORE_MAX 4 /* three variables and the end */
+
+/* Pieces of a text, one behind the other. */
+struct text {
+	char *at; /* NULL: only how many bytes there are */
+	size_t n;
+};
+
+static void put(struct text *t, const char *piece)
+{
+	size_t n = strlen(piece);
+
+	if (t->at)
+		memcpy(t->at + t->n, piece, n + 1);
+	t->n += n;
+}
+
+static void put_preload(struct text *t, const struct environment_ours *ours,
+			const char *others)
+{
+	put(t, "LD_PRELOAD=");
+	put(t, ours->directory);
+	put(t, "/");
+	put(t, ours->library);
+	put(t, *others ? ":" : "");
+	put(t, others);
+	t->n++;
+}
+
+static void put_order(struct text *t, const char *others)
+{
+	put(t, "ASAN_OPTIONS=");
+	put(t, others);
+	put(t, *others ? ":" : "");
+	put(t, ANY_ORDER);
+	t->n++;
+}
+
+static void put_name(struct text *t, const struct environment_ours *ours)
+{
+	put(t, ours->name);
+	put(t, "=");
+	put(t, ours->directory);
+	t->n++;
+}
+
+/* What there is of the variables that are extended: "" is nothing. */
+struct others {
+	const char *preload, *options;
+	bool has_order;
+	size_t n; /* variables */
+};
+
+static struct others look(char *const *env)
+{
+	struct others o = { "", "", false, 0 };
+
+	for (; env && env[o.n]; o.n++) {
+		const char *preload = value_of(env[o.n], "LD_PRELOAD");
+		const char *options = value_of(env[o.n], "ASAN_OPTIONS");
+
+		o.preload = preload ? preload : o.preload;
+		o.options = options ? options : o.options;
+	}
+	for (const char *at = o.options; *at && !o.has_order; at++)
+		o.has_order = value_of((char *)(uintptr_t)at, "verify_asan_link_order");
+	return o;
+}
+
+size_t environment_with_bytes(char *const *env, const struct environment_ours *ours)
+{
+	struct others o = look(env);
+	struct text t = { 0 };
+	size_t bytes;
+
+	if (environment_get((char **)(uintptr_t)env, ours->name))
+		return 0;
+	put_preload(&t, ours, o.preload);
+	put_order(&t, o.options);
+	put_name(&t, ours);
+	bytes = (o.n + N_MORE_MAX) * sizeof(*env) + t.n;
+	return bytes <= BYTES_MAX ? bytes : 0;
+}
+
+char **environment_with(char *const *env, const struct environment_ours *ours, void *room)
+{
+	struct others o = look(env);
+	char **copy = room, **to = copy;
+	struct text t = { (char *)(copy + o.n + N_MORE_MAX), 0 };
+
+	for (size_t i = 0; i < o.n; i++)
+		if (!value_of(env[i], "LD_PRELOAD") &&
+		    (o.has_order || !value_of(env[i], "ASAN_OPTIONS")))
+			*to++ = env[i];
+	*to++ = t.at + t.n;
+	put_preload(&t, ours, o.preload);
+	if (!o.has_order) {
+		*to++ = t.at + t.n;
+		put_order(&t, o.options);
+	}
+	*to++ = t.at + t.n;
+	put_name(&t, ours);
+	*to = NULL;
+	return copy;
 }

@@ -14,7 +14,20 @@ const char *environment_get(char **env, const char *name);
  * Before the C library has set anything up. */
 bool environment_initial(const char *name, char *ret, size_t cap);
 /* Take our variable, and our entry (the one inside directory) of LD_PRELOAD, out, so
- * that children do not load this library. */
+ * that children do not load this library; and what environment_with() adds for it. */
 void environment_forget(char **env, const char *name, const char *directory);
+
+/* What a program is to be given so that it loads our library. */
+struct environment_ours {
+	const char *name, *directory; /* a variable of ours, and its value */
+	const char *library;	      /* below it: for LD_PRELOAD */
+};
+
+/* How much room a copy of env with ours takes; 0: it has them, or is too large to be
+ * copied to a stack.  env may be NULL. */
+size_t environment_with_bytes(char *const *env, const struct environment_ours *ours);
+/* The copy, which borrows env's strings, in so much room. */
+char **environment_with(char *const *env, const struct environment_ours *ours,
+			void *room);
 
 #endif

@@ -11,6 +11,7 @@
 #include "inject/modules.h"
 #include "inject/next.h"
 #include "inject/sandbox.h"
+#include "inject/trace_exec.h"
 #include "inject/trace_fpe.h"
 #include "inject/trace_io.h"
 #include "inject/trace_local.h"
@@ -144,6 +145,7 @@ static void start(bool is_on)
 	trace_runtime.traces = is_on ? trace_runtime.meeting.control->traces : 0;
 	trace_regions_init();
 	if (next_needs_lock()) { /* some may be first called by a handler */
+		trace_exec_look_up();
 		trace_sync_look_up();
 		trace_io_look_up();
 		trace_watched_look_up();
@@ -231,16 +233,27 @@ bool trace_runtime_is_vforked(void)
 	return *trace_runtime.is_same_process && sys_getpid() != trace_runtime.pid;
 }
 
-/* A program that traces nothing is told of, too.  glibc passes the environment to
- * constructors, musl does not. */
+/* Children get the library by other means, or not at all. */
+static bool is_for_us_alone(void)
+{
+	const struct wire_sampler_control *c = trace_runtime.meeting.control;
+
+	if (!c || c->magic != WIRE_SAMPLER_MAGIC || c->version != WIRE_SAMPLER_VERSION)
+		return false;
+	return c->flags & WIRE_SAMPLER_BRING || !(c->flags & WIRE_SAMPLER_FOLLOW);
+}
+
+/* A program that traces nothing is told of, too; and one that comes when the recorder is
+ * about to go has nothing left of it.  glibc passes the environment to constructors, musl
+ * does not. */
 __attribute__((constructor)) static void construct(int argc, char **argv, char **env)
 {
 	(void)argc;
 	(void)argv;
 	if (!gnu_get_libc_version)
 		env = &__environ ? __environ : NULL;
-	if (trace_runtime_is_on() && env &&
-	    !(trace_runtime.meeting.control->flags & WIRE_SAMPLER_FOLLOW))
+	trace_runtime_is_on();
+	if (env && is_for_us_alone())
 		environment_forget(env, WIRE_TRACER_ENV, trace_runtime.meeting.directory);
 }
 
@@ -294,6 +307,11 @@ static __attribute__((noinline)) bool write_later(uint16_t kind, const void *hea
 	struct ring *ring = &trace_runtime.ring;
 	struct waiting w = { 0 };
 
+	/* What comes after the end nobody misses; who was visited is left by others. */
+	if (!next_is_told() && trace_runtime.meeting.control->is_stopped) {
+		pass_all();
+		return true;
+	}
 	while (ring_is_ours(ring) && wait_for_room(&w))
 		if (ring_write(ring, kind, head, head_size, tail, tail_size))
 			return true;

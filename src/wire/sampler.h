@@ -41,6 +41,9 @@
 
 enum wire_sampler_flag {
 	WIRE_SAMPLER_FOLLOW = 1, /* forked and exec'ed children too */
+	/* To what a process executes the tracer is brought by the call that does
+	 * (inject/trace_exec.c), and its environment is as it would have been. */
+	WIRE_SAMPLER_BRING = 2,
 };
 
 /* Written by the recorder, read by every target; the counters at the end the other way.

@@ -18,6 +18,10 @@
 
 /* The target's environment: the directory, an absolute path. */
 #define WIRE_TRACER_ENV "DWELL_TRACER"
+/* In the directory: the library, as the dynamic linker is told, and one of those that are
+ * meant. */
+#define WIRE_TRACER_PRELOAD "$PLATFORM/libdwell-tracer.so"
+#define WIRE_TRACER_LIBRARY "lib/libdwell-tracer.so"
 
 /* What the recorder asks for, in wire_sampler_control.traces. */
 enum wire_tracer_trace {

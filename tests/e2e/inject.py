@@ -4,7 +4,6 @@
 they do not notice, and afterwards nothing of them leads through dwell.
 usage: inject.py DWELL PROGRAM_DIR [WORD...]"""
 import contextlib
-import json
 import os
 import re
 import signal
@@ -16,8 +15,8 @@ import time
 import harness
 import visiting
 from harness import DIR, dwell, fact, need, report, run_all, test
-from visiting import (LIMIT_S, PLACE, attached, check_left, check_lives, is_answered, is_free, is_led_by, meeting_place, n_led,
-                      obeying, read_url, redis_server, refusal, server, text_of, wait_until)
+from visiting import (LIMIT_S, PLACE, attached, check_left, check_lives, heap_of, is_answered, is_free, is_led_by, meeting_place,
+                      n_led, numbers, obeying, read_url, redis_server, refusal, server, text_of, wait_until)
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 VISITED = f'{PROGRAMS}/e2e-visited'
@@ -39,16 +38,6 @@ class Visited(visiting.Program):
 
 def visited(*args, **more):
     return obeying(Visited(*args, **more))
-
-
-def heap_of(path):
-    p = dwell('heap', '--json', path)
-    assert p.returncode == 0, p.stderr
-    return json.loads(p.stdout)['processes']
-
-
-def numbers(process):
-    return tuple(process[k] for k in ('heap-allocations', 'heap-frees', 'heap-left-blocks', 'heap-left'))
 
 
 def check_complete(path):

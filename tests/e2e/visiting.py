@@ -2,6 +2,7 @@
 """What the tests share that attach to processes: a program that obeys, dwell beside it, and
 whether it is as it was."""
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -64,11 +65,21 @@ def check_left(pid):
     assert n_led(pid) == 0, n_led(pid)
 
 
+def heap_of(path):
+    p = dwell('heap', '--json', path)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)['processes']
+
+
+def numbers(process):
+    return tuple(process[k] for k in ('heap-allocations', 'heap-frees', 'heap-left-blocks', 'heap-left'))
+
+
 class Program:
     """A program that obeys, and answers each line with one."""
 
-    def __init__(self, *command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, *command, **more):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **more)
         self.pid = self.process.pid
         assert self.process.stdout.readline() == 'ready\n'
 

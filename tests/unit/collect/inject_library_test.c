@@ -37,9 +37,11 @@ static void a_library_has_its_entries_and_every_wrapper(void **state)
 	static const char *const names[] = {
 #define CALL(trace, name) #name,
 #define HELPER(name)
-#define ALWAYS(name) #name,
-#define AT_END(name) #name,
+#define ALWAYS(name)   #name,
+#define AT_END(name)   #name,
+#define EXECUTES(name) #name,
 #include "wire/tracer_calls.def"
+#undef EXECUTES
 #undef AT_END
 #undef CALL
 #undef HELPER

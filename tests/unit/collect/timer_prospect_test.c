@@ -9,12 +9,15 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "host/procfs.h"
 
 #define TRIES 30000 /* of a millisecond */
 
@@ -46,7 +49,7 @@ static int tear_down(void **state)
 	return rmdir(meeting.path);
 }
 
-static pid_t run_as(uid_t uid, char *variable)
+static pid_t run_program(const char *path, uid_t uid, char *variable)
 {
 	static char name[] = "sleep", seconds[] = "100";
 	char *words[] = { name, seconds, NULL }, *variables[] = { variable, NULL };
@@ -56,10 +59,15 @@ static pid_t run_as(uid_t uid, char *variable)
 		if (setresuid(uid, uid, uid) < 0)
 			_exit(1);
 		close(STDERR_FILENO); /* where it is told that the library is not there */
-		execve("/bin/sleep", words, variables);
+		execve(path, words, variables);
 		_exit(1);
 	}
 	return pid;
+}
+
+static pid_t run_as(uid_t uid, char *variable)
+{
+	return run_program("/bin/sleep", uid, variable);
 }
 
 static pid_t run_with(char *variable)
@@ -116,6 +124,35 @@ static void what_could_not_be_loaded_does_not_come(void **state)
 	assert_int_equal(kill(pid, 0), 0);
 	assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
 	end(pid);
+}
+
+static bool has_begun(pid_t pid)
+{
+	char path[64], text[1 << 14];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	return procfs_read_text(path, text, sizeof(text), NULL) == 0 &&
+	       strstr(text, "/program") && strstr(text, "/libc.so.");
+}
+
+/* The program itself stands for the library that is loaded from there. */
+static void who_has_loaded_it_and_says_so_no_more_is_to_come(void **state)
+{
+	char path[256], copy[512], told[256];
+	int left = TRIES;
+	pid_t pid;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/program", meeting.path);
+	snprintf(copy, sizeof(copy), "cp /bin/sleep %s", path);
+	snprintf(told, sizeof(told), "DWELL_TRACER=%s", meeting.path);
+	assert_int_equal(system(copy), 0);
+	pid = run_program(path, geteuid(), told);
+	while (!has_begun(pid) && --left)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	assert_true(timer_prospect(pid, &meeting));
+	end(pid);
+	unlink(path);
 }
 
 /* Root may be anybody, if there is anybody else; who is not root is tried as himself. */
@@ -189,6 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_environment_says_is_to_come),
 		cmocka_unit_test(what_could_not_be_loaded_does_not_come),
+		cmocka_unit_test(who_has_loaded_it_and_says_so_no_more_is_to_come),
 		cmocka_unit_test(another_user_may_not_meet_us),
 		cmocka_unit_test(nothing_comes_of_who_is_gone_or_meets_nobody),
 		cmocka_unit_test(the_c_library_has_two_names),

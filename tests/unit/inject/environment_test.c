@@ -2,6 +2,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -48,10 +50,87 @@ static void only_our_entry_of_ld_preload_goes(void **state)
 	}
 }
 
+static const struct environment_ours ours = { "DWELL_TRACER", "/d", "$PLATFORM/l.so" };
+
+static size_t count(char *const *env)
+{
+	size_t n = 0;
+
+	while (env && env[n])
+		n++;
+	return n;
+}
+
+static void what_is_added_is_told_and_forgotten_again(void **state)
+{
+	static const struct {
+		const char *preload, *options; /* NULL: there is none */
+		const char *told_preload, *told_options;
+	} t[] = {
+		{ NULL, NULL, "/d/$PLATFORM/l.so", "verify_asan_link_order=0:" },
+		{ "/a.so", "detect_leaks=0", "/d/$PLATFORM/l.so:/a.so",
+		  "detect_leaks=0:verify_asan_link_order=0:" },
+		{ "/a.so:/b.so", "a=1:verify_asan_link_order=1",
+		  "/d/$PLATFORM/l.so:/a.so:/b.so", "a=1:verify_asan_link_order=1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		char preload[100], options[100], home[] = "HOME=/", rest[] = "X=1";
+		char *env[5] = { home }, **to = env + 1;
+		uint64_t room[200];
+		size_t bytes;
+		char **with;
+
+		if (t[i].preload)
+			sprintf(*to++ = preload, "LD_PRELOAD=%s", t[i].preload);
+		if (t[i].options)
+			sprintf(*to++ = options, "ASAN_OPTIONS=%s", t[i].options);
+		*to++ = rest;
+		bytes = environment_with_bytes(env, &ours);
+		assert_in_range(bytes, 1, sizeof(room) - sizeof(room[0]));
+		memset(room, 0xaa, sizeof(room));
+		with = environment_with(env, &ours, room);
+		assert_int_equal(((uint8_t *)room)[bytes], 0xaa);
+		assert_string_equal(environment_get(with, "LD_PRELOAD"),
+				    t[i].told_preload);
+		assert_string_equal(environment_get(with, "ASAN_OPTIONS"),
+				    t[i].told_options);
+		assert_string_equal(environment_get(with, "DWELL_TRACER"), "/d");
+		assert_int_equal(environment_with_bytes(with, &ours), 0);
+		environment_forget(with, "DWELL_TRACER", "/d");
+		assert_int_equal(count(with), count(env));
+		for (size_t k = 0; k < count(env); k++) {
+			char *value = strchr(env[k], '='), variable[100];
+
+			snprintf(variable, sizeof(variable), "%.*s",
+				 (int)(value - env[k]), env[k]);
+			assert_string_equal(environment_get(with, variable), value + 1);
+		}
+	}
+}
+
+static void no_environment_is_an_empty_one_and_a_huge_one_is_left_alone(void **state)
+{
+	static char *huge[5001];
+	static char one[] = "A=1";
+	uint64_t room[100];
+
+	(void)state;
+	assert_in_range(environment_with_bytes(NULL, &ours), 1, sizeof(room));
+	assert_int_equal(count(environment_with(NULL, &ours, room)), 3);
+	for (size_t i = 0; i < 5000; i++)
+		huge[i] = one;
+	assert_int_equal(environment_with_bytes(huge, &ours), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_variable_is_found_by_its_whole_name),
+		cmocka_unit_test(what_is_added_is_told_and_forgotten_again),
+		cmocka_unit_test(
+			no_environment_is_an_empty_one_and_a_huge_one_is_left_alone),
 		cmocka_unit_test(only_our_entry_of_ld_preload_goes),
 	};
 

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * visited_executes - a program that executes itself in every way there is, each time
+ * with another number of blocks to take, and says whether what was executed has found
+ * its environment as it should be.
+ * Does what lines of its input say, and answers each:
+ *	WAY N		executes itself by that call, to take N blocks
+ *	system		has a shell execute what sleeps
+ *	become		goes on as another image of itself
+ *	run PROGRAM	has that one beside, until its own input ends; says its id
+ *	user		is no longer root's
+ */
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline))
+
+extern char **environ;
+
+static char self[4096], name[256];
+static unsigned n_wrong;
+static pid_t child;
+static void *volatile kept;
+
+static void check(int is_right)
+{
+	n_wrong += !is_right;
+}
+
+/* As whoever executed it has it. */
+static void check_environment(void)
+{
+	const char *mine = getenv("VISITED");
+
+	check(mine && !strcmp(mine, "yes"));
+	check(!getenv("LD_PRELOAD") && !getenv("DWELL_TRACER") &&
+	      !getenv("ASAN_OPTIONS"));
+}
+
+NOINLINE void take(int n)
+{
+	for (int i = 0; i < n; i++)
+		kept = malloc(77);
+}
+
+static void by_execl(char **words)
+{
+	execl(self, words[0], words[1], words[2], (char *)NULL);
+}
+
+static void by_execle(char **words)
+{
+	execle(self, words[0], words[1], words[2], (char *)NULL, environ);
+}
+
+static void by_execlp(char **words)
+{
+	execlp(name, words[0], words[1], words[2], (char *)NULL);
+}
+
+static void by_execv(char **words)
+{
+	execv(self, words);
+}
+
+static void by_execve(char **words)
+{
+	execve(self, words, environ);
+}
+
+static void by_execveat(char **words)
+{
+	int fd = open(self, O_RDONLY | O_CLOEXEC);
+
+	execveat(fd, "", words, environ, AT_EMPTY_PATH);
+}
+
+static void by_execvp(char **words)
+{
+	execvp(name, words);
+}
+
+static void by_execvpe(char **words)
+{
+	execvpe(name, words, environ);
+}
+
+static void by_fexecve(char **words)
+{
+	fexecve(open(self, O_RDONLY | O_CLOEXEC), words, environ);
+}
+
+/* Paths that have none come first, as a shell tries them. */
+static void by_many(char **words)
+{
+	execve("/there/is/none", words, environ);
+	execve("/", words, environ);
+	execve(self, words, environ);
+}
+
+static const struct {
+	const char *name;
+	void (*execute)(char **words);
+} ways[] = {
+	{ "execl", by_execl },	 { "execle", by_execle },   { "execlp", by_execlp },
+	{ "execv", by_execv },	 { "execve", by_execve },   { "execveat", by_execveat },
+	{ "execvp", by_execvp }, { "execvpe", by_execvpe }, { "fexecve", by_fexecve },
+	{ "many", by_many },
+};
+
+static void wait_for(pid_t pid)
+{
+	int status = -1;
+
+	check(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+static void execute(const char *way, char *n)
+{
+	char taken[] = "taken", *words[] = { self, taken, n, NULL };
+	pid_t pid = 0;
+
+	if (!strcmp(way, "posix_spawn")) {
+		check(posix_spawn(&pid, self, NULL, NULL, words, environ) == 0);
+	} else if (!strcmp(way, "posix_spawnp")) {
+		check(posix_spawnp(&pid, name, NULL, NULL, words, environ) == 0);
+	} else if (!strcmp(way, "vfork")) {
+		pid = vfork();
+		if (pid == 0) {
+			execve(self, words, environ);
+			_exit(9);
+		}
+	} else if (!strcmp(way, "system")) {
+		check(system("exec /bin/sleep .3") == 0);
+		return;
+	} else {
+		pid = fork();
+		for (size_t i = 0; pid == 0 && i < sizeof(ways) / sizeof(ways[0]); i++)
+			if (!strcmp(way, ways[i].name))
+				ways[i].execute(words);
+		if (pid == 0)
+			_exit(9);
+	}
+	wait_for(pid);
+}
+
+static void run(char *program)
+{
+	char *words[] = { program, NULL };
+	posix_spawn_file_actions_t actions;
+	int to_live[2];
+
+	if (pipe2(to_live, O_CLOEXEC) < 0)
+		exit(3);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, to_live[0], 0);
+	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+	check(posix_spawn(&child, program, &actions, NULL, words, environ) == 0);
+	close(to_live[0]);
+}
+
+static void obey(char *line)
+{
+	char *rest;
+
+	line[strcspn(line, "\n")] = 0;
+	rest = strchr(line, ' ');
+	if (rest)
+		*rest++ = 0;
+	if (!strcmp(line, "become"))
+		execl(self, self, "again", (char *)NULL);
+	else if (!strcmp(line, "user"))
+		check(setuid(65534) == 0);
+	else if (!strcmp(line, "run"))
+		run(rest);
+	else
+		execute(line, rest);
+}
+
+static int be_executed(char **argv)
+{
+	check_environment();
+	take(atoi(argv[2]));
+	return n_wrong != 0;
+}
+
+int main(int argc, char **argv)
+{
+	static char line[4096];
+	char *slash;
+
+	if (argc > 2)
+		return be_executed(argv);
+	if (argc > 1)
+		check_environment();
+	check(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	slash = strrchr(self, '/');
+	snprintf(name, sizeof(name), "%s", slash + 1);
+	setenv("VISITED", "yes", 1);
+	*slash = 0;
+	setenv("PATH", self, 1);
+	*slash = '/';
+	/* What is to be read by another image may not be kept in this one. */
+	setvbuf(stdin, NULL, _IONBF, 0);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf(argc > 1 ? "again\n" : "ready\n");
+	while (fgets(line, sizeof(line), stdin)) {
+		obey(line);
+		printf("%u wrong, child %d\n", n_wrong, child);
+	}
+	return n_wrong != 0;
+}

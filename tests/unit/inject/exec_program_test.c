@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <elf.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "inject/exec_program.h"
+
+#if defined(__x86_64__)
+#define OURS   EM_X86_64
+#define OTHERS EM_AARCH64
+#else
+#define OURS   EM_AARCH64
+#define OTHERS EM_X86_64
+#endif
+
+static char directory[] = "/tmp/dwell-exec-program-XXXXXX";
+
+static void write_file(const char *name, const void *bytes, size_t size)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	close(fd);
+}
+
+static void write_program(const char *name, unsigned class, unsigned machine,
+			  uint32_t second)
+{
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr phdrs[2];
+	} elf = { .header = { .e_ident = ELFMAG,
+			      .e_machine = (Elf64_Half)machine,
+			      .e_phoff = sizeof(Elf64_Ehdr),
+			      .e_phentsize = sizeof(Elf64_Phdr),
+			      .e_phnum = 2 },
+		  .phdrs = { { .p_type = PT_LOAD }, { .p_type = second } } };
+
+	elf.header.e_ident[EI_CLASS] = (unsigned char)class;
+	write_file(name, &elf, sizeof(elf));
+}
+
+static void set_mode(const char *name, mode_t mode)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+static bool is_dynamic(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return exec_program_at(AT_FDCWD, path);
+}
+
+static void libraries_are_loaded_into_what_has_a_dynamic_linker(void **state)
+{
+	(void)state;
+	write_program("dynamic", ELFCLASS64, OURS, PT_INTERP);
+	write_program("static", ELFCLASS64, OURS, PT_LOAD);
+	write_program("small", ELFCLASS32, OURS, PT_INTERP);
+	write_program("other", ELFCLASS64, OTHERS, PT_INTERP);
+	write_file("script", "#!/bin/sh\n", 10);
+	write_file("text", "hello", 5);
+	write_file("cut", ELFMAG, SELFMAG);
+	write_file("empty", "", 0);
+	assert_true(is_dynamic("dynamic"));
+	assert_false(is_dynamic("static"));
+	assert_false(is_dynamic("small"));
+	assert_false(is_dynamic("other"));
+	assert_true(is_dynamic("script"));
+	assert_false(is_dynamic("text"));
+	assert_false(is_dynamic("cut"));
+	assert_false(is_dynamic("empty"));
+	assert_false(is_dynamic("none"));
+	write_program("setid", ELFCLASS64, OURS, PT_INTERP);
+	set_mode("setid", 04755);
+	assert_false(is_dynamic("setid"));
+	assert_false(is_dynamic(""));
+	assert_true(exec_program_at(AT_FDCWD, "/proc/self/exe"));
+	assert_false(exec_program_at(AT_FDCWD, NULL));
+}
+
+static void a_pipe_is_not_waited_for(void **state)
+{
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/pipe", directory);
+	assert_int_equal(mkfifo(path, 0700), 0);
+	assert_false(is_dynamic("pipe"));
+}
+
+static void a_name_is_looked_for_where_a_shell_does(void **state)
+{
+	char path[256], name[256];
+
+	(void)state;
+	snprintf(path, sizeof(path), "/there/is/none:%s", directory);
+	assert_true(exec_program_named("dynamic", path));
+	assert_false(exec_program_named("static", path));
+	assert_false(exec_program_named("none", path));
+	assert_false(exec_program_named("dynamic", "/there/is/none:"));
+	assert_false(exec_program_named(NULL, path));
+	assert_true(exec_program_named("sh", NULL));
+	snprintf(name, sizeof(name), "%s/dynamic", directory);
+	assert_true(exec_program_named(name, "/there/is/none"));
+	assert_int_equal(chdir(directory), 0);
+	assert_true(exec_program_named("dynamic", "/there/is/none:")); /* "" is here */
+	assert_int_equal(chdir("/"), 0);
+}
+
+static int make_directory(void **state)
+{
+	(void)state;
+	return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -r %s", directory);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(libraries_are_loaded_into_what_has_a_dynamic_linker),
+		cmocka_unit_test(a_pipe_is_not_waited_for),
+		cmocka_unit_test(a_name_is_looked_for_where_a_shell_does),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
