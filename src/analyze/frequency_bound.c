@@ -64,11 +64,16 @@ static void bound(double *times, double low, double *high, double end, double pa
 	*times = fmin(fmax(*times * part, low), *high);
 }
 
+double frequency_bound_most(double cycles, uint64_t samples, double cycles_of_sample)
+{
+	return ROOM * cycles + DEVIATIONS * sqrt((double)samples) * cycles_of_sample;
+}
+
 void frequency_bound(struct function_code *c, double cycles_of_sample)
 {
 	const struct procedure *p = c->procedure;
-	double chance = DEVIATIONS * sqrt((double)c->samples) * cycles_of_sample;
-	double most = ROOM * c->cycles + chance, best = best_of(c), end, part;
+	double most = frequency_bound_most(c->cycles, c->samples, cycles_of_sample);
+	double best = best_of(c), end, part;
 
 	if (!c->is_estimated || c->confidence != FREQUENCY_LOW || best_at(c, 1) <= most)
 		return;

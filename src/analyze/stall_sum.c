@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/frequency_bound.h"
 #include "base/mem.h"
 
 #define DEVIATIONS 2.0 /* what is within may be chance */
@@ -132,6 +133,29 @@ static void share_best(struct stall_sum *to, const struct function_code *c)
 	to->execution = to->best - waited;
 }
 
+static double best_high(const struct function_code *c)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++)
+		sum += fmax(0, c->blocks[i].ideal) * fmax(0, c->blocks[i].times_high);
+	return sum;
+}
+
+static void note_guessed(struct stall_sum *to, const struct function_code *c)
+{
+	if (!c->is_estimated || c->confidence != FREQUENCY_LOW)
+		return;
+	to->guessed = (struct stall_guessed){
+		.samples = to->samples,
+		.cycles = to->cycles,
+		.best = to->best,
+		.rest = to->gain + to->chance.rest,
+		.instructions_high = to->instructions_high,
+		.best_high = best_high(c),
+	};
+}
+
 bool stall_sum_add(struct stall_sum *to, const struct function_code *c,
 		   const struct stalls *s)
 {
@@ -154,6 +178,7 @@ bool stall_sum_add(struct stall_sum *to, const struct function_code *c,
 	}
 	sum.unexplained += c->cycles - in_blocks;
 	share_best(&sum, c);
+	note_guessed(&sum, c);
 	stall_sum_merge(to, &sum);
 	return true;
 }
@@ -177,6 +202,12 @@ void stall_sum_merge(struct stall_sum *to, const struct stall_sum *from)
 	to->chance.rest += from->chance.rest;
 	to->chance.excess += from->chance.excess;
 	to->chance.explained += from->chance.explained;
+	to->guessed.samples += from->guessed.samples;
+	to->guessed.cycles += from->guessed.cycles;
+	to->guessed.best += from->guessed.best;
+	to->guessed.rest += from->guessed.rest;
+	to->guessed.instructions_high += from->guessed.instructions_high;
+	to->guessed.best_high += from->guessed.best_high;
 	for (unsigned i = 0; i < SCHEDULE_N_WAITS; i++)
 		to->waits[i] += from->waits[i];
 	for (unsigned i = 0; i < STALL_N_CAUSES; i++) {
@@ -186,7 +217,45 @@ void stall_sum_merge(struct stall_sum *to, const struct stall_sum *from)
 	}
 }
 
-void stall_sum_settle(struct stall_sum *s)
+/* So much of the best case was not. */
+static void take_best(struct stall_sum *s, double cycles)
+{
+	double left = 1 - cycles / s->best, of_gain = fmin(cycles, -s->gain);
+
+	s->best *= left;
+	s->instructions *= left;
+	s->execution *= left;
+	for (unsigned i = 0; i < SCHEDULE_N_WAITS; i++)
+		s->waits[i] *= left;
+	s->gain += of_gain;
+	s->error += cycles - of_gain;
+}
+
+/* Functions have chance each, which adds up to less than their ranges do. */
+static void end_range(struct stall_sum *s)
+{
+	const struct stall_guessed *g = &s->guessed;
+	double sample = g->samples ? g->cycles / (double)g->samples : 0;
+	double most = frequency_bound_most(g->cycles, g->samples, sample);
+
+	if (g->best_high > most)
+		s->instructions_high -= g->instructions_high * (1 - most / g->best_high);
+}
+
+static void settle_guessed(struct stall_sum *s)
+{
+	double lacks = -(s->gain + fmin(0, s->error));
+	double too_much = fmin(fmin(-s->guessed.rest, s->guessed.best), lacks);
+
+	end_range(s);
+	if (too_much > 0)
+		take_best(s, too_much);
+	s->instructions_low = fmin(s->instructions_low, s->instructions);
+	s->instructions_high = fmax(s->instructions_high, s->instructions);
+	s->guessed = (struct stall_guessed){ 0 };
+}
+
+static void settle_chance(struct stall_sum *s)
 {
 	const struct stall_chance *x = &s->chance;
 	double sample = s->samples ? s->cycles / (double)s->samples : 0;
@@ -203,6 +272,12 @@ void stall_sum_settle(struct stall_sum *s)
 		s->unexplained += x->rest - x->explained * part;
 	}
 	s->chance = (struct stall_chance){ 0 };
+}
+
+void stall_sum_settle(struct stall_sum *s)
+{
+	settle_chance(s);
+	settle_guessed(s);
 }
 
 double stall_sum_static(const struct stall_sum *s)

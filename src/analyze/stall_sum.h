@@ -5,6 +5,10 @@
  *
  * All parts add up to the cycles.  A cause has a range: as much as can be due to it, and
  * as much as can be due to nothing else.
+ *
+ * Of what was counted the best case may be more than the cycles: that is a gain, or an
+ * error.  A guess by which it is more is too high a guess, so of these no more is told
+ * than the cycles, though each function alone may have had few samples by chance.
  */
 #ifndef DWELL_ANALYZE_STALL_SUM_H
 #define DWELL_ANALYZE_STALL_SUM_H
@@ -34,13 +38,22 @@ struct stall_sum {
 		double excess; /* what these took as they were */
 		double high[STALL_N_CAUSES], explained;
 	} chance;
+	/* Functions of which it is guessed how often: until it is settled. */
+	struct stall_guessed {
+		uint64_t samples;
+		double cycles;
+		double best;		  /* as in the sum */
+		double rest;		  /* of gain and chance */
+		double instructions_high; /* as in the sum */
+		double best_high;	  /* what as many take at best */
+	} guessed;
 };
 
 /* A function's; false: nothing of it can be told, as it was not counted. */
 bool stall_sum_add(struct stall_sum *to, const struct function_code *c,
 		   const struct stalls *s);
 /* Once all are added: what is left of those that may be chance is an error, or too much
- * to be one. */
+ * to be one; and all that is guessed together is no more than fits into its cycles. */
 void stall_sum_settle(struct stall_sum *s);
 void stall_sum_merge(struct stall_sum *to, const struct stall_sum *from);
 /* All waits of the machine; all stalls that are not of the machine. */

@@ -24,6 +24,8 @@
 #define MAX_CODE     15 /* bytes of an instruction */
 #define MAX_CULPRITS 4
 #define ON_THE_WAY   "→ "   /* before the address of who had not come yet */
+#define DEVIATIONS   2.0    /* what is within may be chance */
+#define ENOUGH	     100    /* samples: chance makes a fifth of them */
 #define LEAST_GROWTH 0.0005 /* of the cycles: what is below is 0.0 % */
 
 static const char *put_pct(char *s, double part, double whole)
@@ -112,6 +114,21 @@ static void put_unsure(const struct stalls_view *v, FILE *out)
 	how_often_put_refusal(&v->how, v->r, out);
 }
 
+/* Exact counts do not help then: it is the cycles that are not known. */
+static void put_few(const struct stalls_view *v, FILE *out)
+{
+	double n = (double)v->total.samples, off = 100 * DEVIATIONS / sqrt(n);
+	own(buf_fini) struct buf b = { 0 };
+
+	if (n >= ENOUGH)
+		return;
+	buf_printf(&b,
+		   "So few samples tell little: up to %.0f %% of them may be chance, and "
+		   "more of each part",
+		   fmin(off, 100));
+	report_text_wrapped(v->r, &b, out);
+}
+
 static void put_head(const struct stalls_view *v, FILE *out)
 {
 	const struct stall_sum *s = &v->total;
@@ -131,6 +148,7 @@ static void put_head(const struct stalls_view *v, FILE *out)
 		   text_pct(share, (double)s->samples, (double)v->all_samples));
 	report_text_wrapped(v->r, &b, out);
 	put_left_out(v, out);
+	put_few(v, out);
 	how_often_put(&v->how, &b);
 	report_text_wrapped(v->r, &b, out);
 	put_unsure(v, out);

@@ -53,6 +53,80 @@ static void all_parts_add_up(void **state)
 	}
 }
 
+/* Of one sample; executed so much oftener than fits into it at best. */
+static void add_guess(struct stall_sum *to, double oftener, uint8_t confidence)
+{
+	own(function_code_fini) struct function_code c;
+	own(stall_fini) struct stalls s = { 0 };
+
+	waiting_loop_make(&c, WAITING_LOOP_CODE("\x48\x8b\x00"), 0);
+	c.samples = 1;
+	c.cycles = c.blocks[0].cycles = c.blocks[0].arrival = WAITING_LOOP_SAMPLE;
+	for (uint32_t i = 0; i < c.procedure->n_steps; i++)
+		c.steps[i].cycles = 0;
+	c.blocks[0].times = oftener * WAITING_LOOP_SAMPLE / c.blocks[0].ideal;
+	c.blocks[0].times_low = c.blocks[0].times / 2;
+	c.blocks[0].times_high = c.blocks[0].times;
+	c.blocks[1].times = c.blocks[1].times_low = c.blocks[1].times_high = 1;
+	c.is_estimated = true;
+	c.confidence = confidence;
+	stall_find_all(&s, &c);
+	assert_true(stall_sum_add(to, &c, &s));
+}
+
+/* Each of them may be by chance, all of them together not. */
+static void what_is_guessed_is_no_more_than_the_cycles(void **state)
+{
+	struct stall_sum sum = { 0 };
+	double each, high;
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		add_guess(&sum, 3, FREQUENCY_LOW);
+	assert_true(sum.best > 2.9 * sum.cycles);
+	each = sum.best / sum.instructions;
+	high = sum.instructions_high;
+	stall_sum_settle(&sum);
+	assert_true(fabs(all_of(&sum) - sum.cycles) < 1e-6 * sum.cycles);
+	assert_true(sum.gain > -1e-6 * sum.cycles && sum.error > -1e-6 * sum.cycles);
+	assert_true(fabs(sum.best - sum.cycles) < 1e-6 * sum.cycles);
+	assert_true(fabs(sum.best / sum.instructions - each) < 1e-6 * each);
+	assert_true(fabs(sum.best - sum.execution - stall_sum_static(&sum)) <
+		    1e-6 * sum.best);
+	/* A quarter more than the cycles, and the chance of a hundred samples. */
+	assert_true(fabs(sum.instructions_high - high * (1.25 + 0.2) / 3) < 0.01 * high);
+}
+
+static void what_is_known_better_may_be_a_gain(void **state)
+{
+	struct stall_sum sum = { 0 };
+	double high;
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		add_guess(&sum, 3, FREQUENCY_MEDIUM);
+	high = sum.instructions_high;
+	stall_sum_settle(&sum);
+	assert_true(fabs(all_of(&sum) - sum.cycles) < 1e-6 * sum.cycles);
+	assert_true(sum.gain < -1.9 * sum.cycles);
+	assert_true(sum.instructions_high == high);
+}
+
+/* What one guess is too high is not taken from what another left. */
+static void guesses_that_fit_together_are_left_alone(void **state)
+{
+	struct stall_sum sum = { 0 };
+	double best;
+
+	(void)state;
+	add_guess(&sum, 1.5, FREQUENCY_LOW);
+	add_guess(&sum, 0.4, FREQUENCY_LOW);
+	best = sum.best;
+	stall_sum_settle(&sum);
+	assert_true(sum.best == best);
+	assert_true(fabs(all_of(&sum) - sum.cycles) < 1e-6 * sum.cycles);
+}
+
 static void what_was_not_counted_tells_nothing(void **state)
 {
 	own(function_code_fini) struct function_code c;
@@ -114,6 +188,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_parts_add_up),
+		cmocka_unit_test(what_is_guessed_is_no_more_than_the_cycles),
+		cmocka_unit_test(what_is_known_better_may_be_a_gain),
+		cmocka_unit_test(guesses_that_fit_together_are_left_alone),
 		cmocka_unit_test(what_was_not_counted_tells_nothing),
 		cmocka_unit_test(a_cause_has_at_least_what_no_other_can_have),
 	};
