@@ -1,88 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/count_seccomp.h"
 
-#include <asm/prctl.h>
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/audit.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "decode/seccomp_filter.h"
 #include "host/procfs.h"
 #include "host/syscall_name.h"
+#include "wire/count_calls.h"
 
-#ifndef MADV_POPULATE_WRITE /* kernel 5.14 */
-#define MADV_POPULATE_WRITE 23
-#endif
-#ifndef SYS_faccessat2
-#define SYS_faccessat2 439
-#endif
+#define LONGEST 4096 /* of a filter, as the kernel has it */
 
-#define ANY	0x470000000000ULL
-#define MEMORY	(PROT_READ | PROT_WRITE)
-#define CODE	(PROT_READ | PROT_EXEC)
-#define MINE	(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
-#define SHARED	(MAP_SHARED | MAP_NORESERVE | MAP_FIXED)
-#define NO_FILE UINT64_MAX
-#define CREATE	(O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
-#define HERE	((uint32_t)AT_FDCWD)
-#define SOME	1    /* a process, a thread, a file: whichever */
-#define LONGEST 4096 /* as the kernel has it */
-
-/* What the engine asks the kernel for, when it comes, while it counts and when it goes;
- * an optional call may fail, but nobody may die of it. */
+/* What the engine asks the kernel for, when it comes, while it counts and when it goes.
+ */
 static const struct needed {
 	uint32_t number;
-	bool is_optional;
+	uint8_t attached; /* COUNT_CALLS_… */
 	uint64_t args[6];
-} unmap_needed = { SYS_munmap, false, { ANY, ANY } }, all_needed[] = {
-	{ SYS_munmap, false, { ANY, ANY } },
-	{ SYS_mmap, false, { ANY, ANY, MEMORY, MINE, NO_FILE } },
-	{ SYS_mmap, false, { ANY, ANY, MEMORY | PROT_EXEC, MINE, NO_FILE } },
-	{ SYS_mmap, false, { ANY, ANY, MEMORY, SHARED, SOME } },
-	{ SYS_mprotect, false, { ANY, ANY, CODE } },
-	{ SYS_mremap, false, { ANY, ANY, ANY, MREMAP_MAYMOVE | MREMAP_FIXED, ANY } },
-	{ SYS_madvise, true, { ANY, ANY, MADV_RANDOM } },
-	{ SYS_madvise, true, { ANY, ANY, MADV_HUGEPAGE } },
-	{ SYS_madvise, true, { ANY, ANY, MADV_POPULATE_WRITE } },
-	{ SYS_madvise, false, { ANY, ANY, MADV_DONTNEED } },
-	{ SYS_openat, false, { HERE, ANY, CREATE, 0600 } },
-	{ SYS_ftruncate, false, { SOME, ANY } },
-	{ SYS_close, false, { SOME } },
-	{ SYS_getpid, false, { 0 } },
-	{ SYS_getppid, false, { 0 } },
-	{ SYS_gettid, false, { 0 } },
-	{ SYS_sched_yield, false, { 0 } },
-	{ SYS_nanosleep, false, { ANY } },
-	{ SYS_arch_prctl, false, { ARCH_SET_GS, ANY } },
-	{ SYS_rt_sigaction, false, { SIGUSR1, ANY, ANY, sizeof(uint64_t) } },
-	{ SYS_rt_sigprocmask, false, { SIG_SETMASK, ANY, ANY, sizeof(uint64_t) } },
-	{ SYS_rt_sigreturn, false, { 0 } },
-	{ SYS_rt_tgsigqueueinfo, false, { SOME, SOME, SIGUSR1, ANY } },
-	{ SYS_sigaltstack, false, { ANY, ANY } },
-	/* where the program maps code, or executes another */
-	{ SYS_openat, true, { HERE, ANY, O_RDONLY | O_CLOEXEC } },
-	{ SYS_faccessat2, true, { SOME, ANY, X_OK } },
-	{ SYS_readlinkat, true, { HERE, ANY, ANY, LONGEST } },
-	{ SYS_read, true, { SOME, ANY, LONGEST } },
-	{ SYS_fgetxattr, true, { SOME, ANY, ANY, LONGEST } },
-	{ SYS_stat, true, { ANY, ANY } },
-	{ SYS_fstat, true, { SOME, ANY } },
-	{ SYS_fcntl, true, { SOME, F_GETFL } },
-	{ SYS_prlimit64, true, { 0, RLIMIT_FSIZE, ANY, ANY } },
-	{ SYS_process_vm_readv, true, { SOME, ANY, 1, ANY, 1 } },
-	{ SYS_process_vm_writev, true, { SOME, ANY, 1, ANY, 1 } },
-};
+} unmap_needed = { SYS_munmap, COUNT_CALLS_NEED, { COUNT_CALLS_ANY, COUNT_CALLS_ANY } },
+  all_needed[] = {
+#define CALL(of, attached, number, ...)                                                  \
+	{ number, COUNT_CALLS_##attached, { __VA_ARGS__ } },
+#include "wire/count_calls.def"
+#undef CALL
+  };
 
 struct filters {
 	struct sock_filter *code;
@@ -130,7 +76,7 @@ static bool may_be_made(const struct needed *c, uint32_t said)
 	case SECCOMP_RET_LOG:
 		return true;
 	case SECCOMP_RET_ERRNO:
-		return c->is_optional;
+		return c->attached == COUNT_CALLS_MAY;
 	default:
 		return false;
 	}
@@ -141,9 +87,10 @@ static int try_call(const struct filters *f, size_t n, const struct needed *c,
 {
 	struct seccomp_data call = { .nr = (int)c->number,
 				     .arch = AUDIT_ARCH_X86_64,
-				     .instruction_pointer = ANY };
+				     .instruction_pointer = COUNT_CALLS_ANY };
 	const char *name = syscall_name(c->number, false);
-	bool is_of_code = c->args[2] & PROT_EXEC;
+	bool is_of_code = (c->number == SYS_mmap || c->number == SYS_mprotect) &&
+			  (c->args[2] & PROT_EXEC);
 	uint32_t said;
 
 	for (unsigned i = 0; i < 6; i++)
@@ -160,7 +107,8 @@ static int try_all(const struct filters *f, size_t n, struct err *e)
 	int rc = 0;
 
 	for (size_t i = 0; i < f->n_needed && rc == 0; i++)
-		rc = try_call(f, n, &f->needed[i], e);
+		if (f->needed[i].attached != COUNT_CALLS_NO)
+			rc = try_call(f, n, &f->needed[i], e);
 	return rc;
 }
 

@@ -476,6 +476,7 @@ def what_cannot_be_counted_is_refused_and_left_alone():
         assert p.returncode and text in p.stderr and len(p.stderr.splitlines()) == 1, (text, p)
 
     for name, text in [('no_code', '(seccomp) what the engine needs: mmap of code'),
+                       ('pinned', '(seccomp) what the engine needs: madvise\n'),
                        ('deadly', '(seccomp) what the engine needs: process_vm_readv')]:
         with lasting(name) as p:
             wait_until(lambda: begins(p.pid), 'it does not begin')

@@ -744,9 +744,9 @@ static const struct {
 	{ "code", code },	{ "lasting", lasting_child }, { "below", below },
 	{ "told", told },	{ "woken", woken },	      { "gs", gs },
 	{ "swapped", swapped }, { "compared", compared },     { "filter", filter },
-	{ "no_code", no_code }, { "deadly", deadly },	      { "sealed", sealed },
-	{ "strict", strict },	{ "locked", locked },	      { "sharing", sharing },
-	{ "sharer", sharer },
+	{ "no_code", no_code }, { "pinned", pinned },	      { "deadly", deadly },
+	{ "sealed", sealed },	{ "strict", strict },	      { "locked", locked },
+	{ "sharing", sharing }, { "sharer", sharer },
 };
 
 int main(int argc, char **argv)

@@ -21,6 +21,7 @@ void loop(void);
 /* Such as forbid themselves calls, or lock their memory: blocks_restricted.c. */
 void filter(void);
 void no_code(void);
+void pinned(void);
 void deadly(void);
 void sealed(void);
 void strict(void);

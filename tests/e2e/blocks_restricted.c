@@ -66,6 +66,17 @@ void no_code(void)
 	loop();
 }
 
+/* As those have it who are not to give memory back. */
+void pinned(void)
+{
+	struct sock_filter code[] = { CALL, IS(SYS_madvise, 1),
+				      SAY(SECCOMP_RET_ERRNO | EPERM),
+				      SAY(SECCOMP_RET_ALLOW) };
+
+	forbid(code, sizeof(code) / sizeof(code[0]));
+	loop();
+}
+
 /* Whoever makes the call dies. */
 void deadly(void)
 {
