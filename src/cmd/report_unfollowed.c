@@ -2,6 +2,7 @@
 #include "cmd/report_unfollowed.h"
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/own.h"
 #include "base/vec.h"
 #include "cmd/report_text.h"
@@ -9,32 +10,75 @@
 /* Programs that are named in a line. */
 #define MANY_PROGRAMS 5
 
+#define NONE UINT32_MAX
+
 /* Processes of one name that were not observed for one reason. */
 struct unfollowed {
 	uint32_t comm, exe, note; /* strings */
 	uint32_t n;
-	bool is_printed;
+	uint32_t next; /* with the same reason; NONE */
 };
 
+/* Why, and for whom. */
+struct reason {
+	uint32_t note;
+	uint32_t first, last; /* indices */
+};
+
+/* Each in the order in which they were met. */
 struct list {
 	VEC(struct unfollowed) of;
+	VEC(struct reason) reasons;
+	struct map programs;   /* [name, path]: so many before it */
+	struct map of_program; /* [program, note]: index */
+	struct map of_note;    /* [note]: index of the reason */
 };
 
 static void list_fini(struct list *l)
 {
 	vec_fini(&l->of);
+	vec_fini(&l->reasons);
+	map_fini(&l->programs);
+	map_fini(&l->of_program);
+	map_fini(&l->of_note);
+}
+
+/* The number that two numbers have together; whoever is new has the next one. */
+static uint32_t number_of(struct map *m, uint32_t a, uint32_t b, bool *is_new)
+{
+	uint64_t next = m->n, *slot = map_slot(m, (uint64_t)a << 32 | b, is_new);
+
+	if (*is_new)
+		*slot = next;
+	return (uint32_t)*slot;
+}
+
+static void add_to_reason(struct list *l, uint32_t note, uint32_t i)
+{
+	bool is_new;
+	uint32_t at = number_of(&l->of_note, 0, note, &is_new);
+
+	if (is_new)
+		*vec_push(&l->reasons) = (struct reason){ .note = note, .first = i };
+	else
+		l->of.at[l->reasons.at[at].last].next = i;
+	l->reasons.at[at].last = i;
 }
 
 static void add(struct list *l, const struct model_process *p)
 {
-	vec_each(u, &l->of)
-		if (u->comm == p->comm && u->exe == p->exe && u->note == p->note) {
-			u->n++;
-			return;
-		}
+	bool is_new;
+	uint32_t program = number_of(&l->programs, p->comm, p->exe, &is_new);
+	uint32_t i = number_of(&l->of_program, program, p->note, &is_new);
+
+	if (!is_new) {
+		l->of.at[i].n++;
+		return;
+	}
 	*vec_push(&l->of) = (struct unfollowed){
-		.comm = p->comm, .exe = p->exe, .note = p->note, .n = 1
+		.comm = p->comm, .exe = p->exe, .note = p->note, .n = 1, .next = NONE
 	};
+	add_to_reason(l, p->note, i);
 }
 
 static void find(const struct recording *rec, struct list *ret)
@@ -55,28 +99,20 @@ static void put_program(struct buf *b, const struct recording *rec,
 		buf_printf(b, " (%u processes)", u->n);
 }
 
-/* All from i on that have its reason. */
-static void put_reason(struct list *l, size_t i, const struct recording *rec,
-		       struct buf *b)
+static void put_reason(const struct list *l, const struct reason *of,
+		       const struct recording *rec, struct buf *b)
 {
-	const char *why = recording_string(rec, l->of.at[i].note);
-	size_t n_more = 0;
+	const char *why = recording_string(rec, of->note);
+	size_t n = 0;
 
-	for (size_t k = i, n = 0; k < l->of.n; k++) {
-		struct unfollowed *u = &l->of.at[k];
-
-		if (u->note != l->of.at[i].note)
+	for (uint32_t i = of->first; i != NONE; i = l->of.at[i].next) {
+		if (n++ >= MANY_PROGRAMS)
 			continue;
-		u->is_printed = true;
-		if (n++ >= MANY_PROGRAMS) {
-			n_more++;
-			continue;
-		}
 		buf_puts(b, n > 1 ? ", " : "");
-		put_program(b, rec, u);
+		put_program(b, rec, &l->of.at[i]);
 	}
-	if (n_more)
-		buf_printf(b, " and %zu more", n_more);
+	if (n > MANY_PROGRAMS)
+		buf_printf(b, " and %zu more", n - MANY_PROGRAMS);
 	if (why[0]) {
 		buf_puts(b, ": ");
 		report_text_safe(b, why);
@@ -89,13 +125,11 @@ void report_unfollowed_print(const struct report *r, const struct recording *rec
 	own(list_fini) struct list l = { 0 };
 
 	find(rec, &l);
-	for (size_t i = 0; i < l.of.n; i++) {
+	vec_each(reason, &l.reasons) {
 		own(buf_fini) struct buf b = { 0 };
 
-		if (l.of.at[i].is_printed)
-			continue;
 		buf_puts(&b, "not followed: ");
-		put_reason(&l, i, rec, &b);
+		put_reason(&l, reason, rec, &b);
 		report_text_wrapped(r, &b, out);
 	}
 }
