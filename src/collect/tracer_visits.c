@@ -226,14 +226,24 @@ static int visit_tree(struct tracer_visits *v, pid_t root, struct err *e)
 int tracer_visits_begin(struct tracer_visits *v, struct err *e)
 {
 	const struct scope *scope = v->context->scope;
-	int rc = 0;
+	struct err first = { 0 };
 
 	/* A shell's child, maybe, which is no stranger either. */
 	*map_slot(&v->refused, (uint64_t)getpid(), NULL) = 1;
-	for (size_t i = 0; i < scope->n_pids && rc == 0; i++)
-		if (!map_find(&v->visited, (uint64_t)scope->pids[i]))
-			rc = visit_tree(v, scope->pids[i], e);
-	return rc;
+	for (size_t i = 0; i < scope->n_pids; i++) {
+		struct err why = { 0 };
+
+		if (map_find(&v->visited, (uint64_t)scope->pids[i]) ||
+		    visit_tree(v, scope->pids[i], &why) == 0)
+			continue;
+		refuse(v, scope->pids[i], &why);
+		first = first.code ? first : why;
+	}
+	if (!first.code || v->injected.n)
+		return 0;
+	if (e)
+		*e = first;
+	return first.code;
 }
 
 void tracer_visits_look(struct tracer_visits *v)

@@ -48,7 +48,8 @@ struct tracer_visits {
 /* Is there one at all that allows for it?  Else why the first does not. */
 must_use int tracer_visits_probe(const struct scope *scope, uint32_t traces,
 				 struct err *e);
-/* One that was named and cannot be visited is an error, unless one below it can. */
+/* Those that were named and cannot be visited are an error if no other can; else the
+ * recording names them. */
 must_use int tracer_visits_begin(struct tracer_visits *v, struct err *e);
 /* Objects may have been loaded since: now and then. */
 void tracer_visits_look(struct tracer_visits *v);

@@ -286,6 +286,26 @@ def where_threads_may_be_cancelled_the_others_that_are_asked_for_are_recorded():
 
 
 @test
+def where_threads_of_one_may_be_cancelled_the_others_that_are_named_are_recorded():
+    need_attaching()
+    with subprocess.Popen([WRAPPED, 'blocked'], stderr=subprocess.PIPE, text=True) as other, \
+            visiting.obeying(visiting.Program(sys.executable, '-c', ATTACHED)) as p:
+        try:
+            assert other.stderr.readline() == 'here\n'
+            with visiting.attached(p.pid, FILE, '-e', 'io', '--source', 'tracer', '-p', str(other.pid)):
+                p.tell('meanwhile')
+            visiting.check_left(p.pid)
+            visiting.check_left(other.pid)
+            row = rows('file')[f'{DIR}/attached']
+            assert (row['calls'], row['written_bytes'], row['read_bytes']) == (200, 10000, 5000), row
+            source, = json.loads(dwell('report', '--json', FILE).stdout)['sources']
+            assert [(x['name'], x['processes']) for x in source['not_followed']] == [('e2e-io_wrapped', 1)], source
+            assert 'calls pthread_cancel()' in source['not_followed'][0]['why'], source
+        finally:
+            other.kill()
+
+
+@test
 def a_call_that_a_jump_has_left_is_over_with_the_next():
     p = dwell('run', '-q', '-e', 'io', '--source', 'tracer', '-o', FILE, '--', WRAPPED, 'left')
     assert p.returncode == 0 and p.stderr == '', p
