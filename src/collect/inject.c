@@ -152,8 +152,8 @@ static int look(struct inject *i, struct err *e)
 		rc = inject_objects_read(&i->memory, i->debug, &i->ways.objects, e);
 	if (rc == 0)
 		rc = check_objects(i, e);
-	if (rc == 0 && i->traces & WIRE_TRACER_IO)
-		rc = inject_cancel_check(&i->memory, &i->ways.objects, e);
+	if (rc == 0)
+		rc = inject_cancel_check(&i->memory, &i->ways.objects, i->traces, e);
 	if (rc == 0)
 		inject_calls_find(&i->calls, &i->memory, &i->ways.objects);
 	return rc;
@@ -593,33 +593,37 @@ bool inject_is_led(pid_t pid)
 	return is;
 }
 
-static void renew_ways(struct inject *i)
+static bool renew_ways(struct inject *i)
 {
 	if (!inject_ways_renew(&i->ways, &i->calls, &i->memory, i->debug))
-		return;
+		return false;
 	find_wrappers(i);
 	find_ways(i, NULL);
+	return true;
 }
 
-void inject_look(struct inject *i)
+int inject_look(struct inject *i, struct err *e)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 	struct inject_stop *s;
+	int rc = 0;
 
 	if (now_ns - i->looked_ns < LOOK_NS)
-		return;
+		return 0;
 	i->looked_ns = now_ns;
 	if (!is_ours(i))
-		return;
-	renew_ways(i);
-	if (!patch(i, false))
-		return;
+		return 0;
+	if (renew_ways(i))
+		rc = inject_cancel_check(&i->memory, &i->ways.objects, i->traces, e);
+	if (rc < 0 || !patch(i, false))
+		return rc;
 	s = inject_stop_begin(i->pid, NULL);
 	if (!s)
-		return;
+		return 0;
 	if (is_ours(i) && check_settled(i, NULL) == 0 && put_calls(i))
 		patch(i, true);
 	i->stood_ns += inject_stop_end(s);
+	return 0;
 }
 
 /* Taking it out. */

@@ -28,8 +28,9 @@ must_use int inject_begin(pid_t pid, const char *directory, uint32_t traces,
 			  struct inject **ret, struct err *e);
 /* By us, be it a copy of one that is, or as long as it is in the memory of one. */
 bool inject_is_led(pid_t pid);
-/* Objects may have been loaded since: now and then. */
-void inject_look(struct inject *i);
+/* Objects may have been loaded since: now and then.  ERR_UNSUPPORTED: with one of them it
+ * may be traced no longer, and is to be ended. */
+must_use int inject_look(struct inject *i, struct err *e);
 /* The process is as it was, but for memory of ours that nobody comes by; so are children
  * that it made since.  Frees it.  Otherwise *e says what is left.  *stood_ns: more, by
  * how long threads of it stood in all: each time from when the first was asked to. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collect/inject_tables.h"
+#include "wire/tracer.h"
 
 static void look_at(void *ctx, uint64_t slot, const char *name, uint64_t number,
 		    uint32_t symbol)
@@ -18,9 +19,13 @@ static void look_at(void *ctx, uint64_t slot, const char *name, uint64_t number,
 }
 
 int inject_cancel_check(const struct inject_memory *m,
-			const struct inject_objects *objects, struct err *e)
+			const struct inject_objects *objects, uint32_t traces,
+			struct err *e)
 {
 	bool is_used = false;
+
+	if (!(traces & WIRE_TRACER_IO))
+		return 0;
 
 	vec_each(o, &objects->at) {
 		struct inject_tables t;

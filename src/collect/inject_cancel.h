@@ -14,8 +14,10 @@
 #include "collect/inject_memory.h"
 #include "collect/inject_objects.h"
 
-/* ERR_UNSUPPORTED: one of these calls pthread_cancel(). */
+/* traces: of enum wire_tracer_trace.  ERR_UNSUPPORTED: one of these calls
+ * pthread_cancel(), and calls are led in which threads wait. */
 must_use int inject_cancel_check(const struct inject_memory *m,
-				 const struct inject_objects *objects, struct err *e);
+				 const struct inject_objects *objects, uint32_t traces,
+				 struct err *e);
 
 #endif

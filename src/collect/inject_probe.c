@@ -35,7 +35,7 @@ static int look_for_cancel(pid_t pid, struct err *e)
 	rc = inject_linker_find(pid, &m, &debug, e);
 	if (rc == 0)
 		rc = inject_objects_read(&m, debug, &objects, e);
-	return rc < 0 ? rc : inject_cancel_check(&m, &objects, e);
+	return rc < 0 ? rc : inject_cancel_check(&m, &objects, WIRE_TRACER_IO, e);
 }
 
 int inject_probe(pid_t pid, uint32_t traces, struct err *e)

@@ -123,7 +123,7 @@ static int put_into(struct tracer_visits *v, pid_t pid, struct err *e)
 	if (rc == 0)
 		rc = inject_begin(pid, directory->path, v->traces, &i, e);
 	if (rc == 0)
-		*vec_push(&v->injected) = i;
+		*vec_push(&v->injected) = (struct tracer_visit){ pid, i };
 	return rc;
 }
 
@@ -144,6 +144,11 @@ static int visit(struct tracer_visits *v, pid_t pid, struct err *e)
 	return rc;
 }
 
+static void note(const struct source_context *c, pid_t pid, const char *why)
+{
+	unfollowed_note(c->tracker, c->writer, (uint32_t)pid, NULL, why);
+}
+
 /* What stands before the reason is which process it is of. */
 static void refuse(struct tracer_visits *v, pid_t pid, const struct err *why)
 {
@@ -155,8 +160,7 @@ static void refuse(struct tracer_visits *v, pid_t pid, const struct err *why)
 		return;
 	*map_slot(&v->refused, (uint64_t)pid, NULL) = 1;
 	v->n_refused++;
-	unfollowed_note(c->tracker, c->writer, (uint32_t)pid, NULL,
-			reason ? reason + 2 : why->text);
+	note(c, pid, reason ? reason + 2 : why->text);
 }
 
 /* A child of vfork goes on in its parent's memory, whose threads do not stand with it.
@@ -246,20 +250,38 @@ int tracer_visits_begin(struct tracer_visits *v, struct err *e)
 	return first.code;
 }
 
+static void leave(struct tracer_visits *v, const struct tracer_visit *x)
+{
+	struct err e = { 0 };
+
+	if (inject_end(x->inject, &v->stood_ns, &e) < 0)
+		v->trouble = e;
+}
+
 void tracer_visits_look(struct tracer_visits *v)
 {
-	vec_each(i, &v->injected)
-		inject_look(*i);
+	size_t n = 0;
+
+	vec_each(x, &v->injected) {
+		struct err why = { 0 };
+		char text[sizeof(why.text) + 40];
+
+		if (inject_look(x->inject, &why) == 0) {
+			v->injected.at[n++] = *x;
+			continue;
+		}
+		leave(v, x);
+		snprintf(text, sizeof(text), "only until it loaded a library: %s",
+			 why.text);
+		note(v->context, x->pid, text);
+	}
+	v->injected.n = n;
 }
 
 void tracer_visits_end(struct tracer_visits *v)
 {
-	vec_each(i, &v->injected) {
-		struct err e = { 0 };
-
-		if (inject_end(*i, &v->stood_ns, &e) < 0)
-			v->trouble = e;
-	}
+	vec_each(x, &v->injected)
+		leave(v, x);
 	vec_clear(&v->injected);
 }
 

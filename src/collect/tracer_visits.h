@@ -24,6 +24,11 @@ struct source_context;
 struct timer_directory;
 struct timer_images;
 
+struct tracer_visit {
+	pid_t pid;
+	struct inject *inject;
+};
+
 /* Set up what is borrowed before anything else. */
 struct tracer_visits {
 	const struct source_context *context;
@@ -35,7 +40,7 @@ struct tracer_visits {
 	int (*open)(void *ctx, struct timer_directory *ret, struct err *e);
 	void *ctx;
 
-	VEC(struct inject *) injected;
+	VEC(struct tracer_visit) injected;
 	struct map visited;   /* pids */
 	struct map refused;   /* they are known to have no ring; for timer_totals */
 	bool is_given;	      /* the first directory is somebody's */
@@ -51,7 +56,8 @@ must_use int tracer_visits_probe(const struct scope *scope, uint32_t traces,
 /* Those that were named and cannot be visited are an error if no other can; else the
  * recording names them. */
 must_use int tracer_visits_begin(struct tracer_visits *v, struct err *e);
-/* Objects may have been loaded since: now and then. */
+/* Objects may have been loaded since: now and then.  A process with which that makes it
+ * impossible is left at once, and the recording says why. */
 void tracer_visits_look(struct tracer_visits *v);
 /* Their programs come by us no more. */
 void tracer_visits_end(struct tracer_visits *v);

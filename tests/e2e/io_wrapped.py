@@ -16,7 +16,7 @@ import threading
 import harness
 import io_recording
 import visiting
-from harness import DIR, IS_ROOT, Skip, dwell, fact, need, run_all, test
+from harness import DIR, IS_ROOT, Skip, dwell, fact, need, run_all, test, wait_until
 from io_recording import FILE, rows
 
 PROGRAMS = os.path.abspath(sys.argv[2])
@@ -303,6 +303,29 @@ def where_threads_of_one_may_be_cancelled_the_others_that_are_named_are_recorded
             assert 'calls pthread_cancel()' in source['not_followed'][0]['why'], source
         finally:
             other.kill()
+
+
+LOADING = ATTACHED.replace('for line in sys.stdin:', """import ctypes
+for line in sys.stdin:
+    if 'load' in line:
+        ctypes.CDLL(line.split()[1])""")
+
+
+@test
+def a_program_whose_threads_may_be_cancelled_from_now_on_is_left():
+    need_attaching()
+    with visiting.obeying(visiting.Program(sys.executable, '-c', LOADING)) as p:
+        with visiting.attached(p.pid, FILE, '-e', 'io', '--source', 'tracer') as d:
+            p.tell('meanwhile')
+            p.tell(f'load {PROGRAMS}/libe2e-cancelling.so')
+            wait_until(lambda: not visiting.n_led(p.pid), 'it is not left')
+            p.tell('behind')
+            assert d.poll() is None
+        visiting.check_left(p.pid)
+        row = rows('file')[f'{DIR}/attached']
+    assert 200 <= row['calls'] <= 400, row
+    source, = json.loads(dwell('report', '--json', FILE).stdout)['sources']
+    assert [x['why'].split(':')[0] for x in source['not_followed']] == ['only until it loaded a library'], source
 
 
 @test
