@@ -18,6 +18,7 @@
 	.hidden crossing_signal, dispatch, thread_begin, signal_arrives, signal_deliver_held
 	.hidden crossing_int80, crossing_int80_made, crossing_join, crossing_release, crossing_finish
 	.hidden crossing_aside, crossing_rest, crossing_again
+	.hidden depart_actions, depart_signal
 	.hidden release_aside, takeover_rest, takeover_again
 	.hidden takeover_thread, release_at_rest, release_interrupted, release_finish
 	.globl crossing_out, crossing_enter, crossing_clone, crossing_end, crossing_call
@@ -169,7 +170,24 @@ signal_restorer:
 /* From the kernel, with a signal. */
 crossing_signal:
 	PLAIN_FLAGS
+	cmpq $0, depart_actions(%rip)
+	jne crossing_signal_departed
 	jmp signal_arrives
+
+/* There is no context any more. */
+crossing_signal_departed:
+	push %rdi
+	push %rsi
+	push %rdx
+	call depart_signal
+	pop %rdx
+	pop %rsi
+	pop %rdi
+	test %rax, %rax
+	jz crossing_signal_over
+	jmp *%rax
+crossing_signal_over:
+	ret
 
 /* crossing_call(context): the program's call, unless a signal is held.  One that comes
  * between the look and the call finds the thread there, and leads it away. */

@@ -23,6 +23,11 @@ enum { NR = 0, A = 7, B = 6, C = 2 };
 
 _Static_assert(sizeof(struct native_room) <= CONTEXT_HELD_BYTES, "none is held any more");
 
+#define BIT(signal) (1ULL << ((signal)-1))
+#define NOWHERE	    (1ULL << 63) /* no address */
+
+const struct sys_sigaction *depart_actions;
+
 static bool is_alone(const struct context *c)
 {
 	for (const struct context *x = context_newest(); x; x = x->older)
@@ -80,6 +85,31 @@ static void note(struct context *c, const struct link *call)
 	spin_unlock(&engine.lock);
 }
 
+/* What is blocked and comes all the same, as of a fault, ends the process.  One that was
+ * sent does not come so: then it is another. */
+static void die_of(int signal, const struct signal_info *info, struct signal_state *state)
+{
+	bool is_of_program = info->code > 0;
+
+	if (!is_of_program)
+		state->ip = NOWHERE;
+	else if (signal == SIGSYS)
+		state->ip -= LINK_SYSCALL_BYTES;
+	state->mask |= BIT(is_of_program ? signal : SIGSEGV);
+}
+
+void *depart_signal(int signal, const struct signal_info *info,
+		    struct signal_state *state)
+{
+	uint64_t handler = (uint64_t)depart_actions[signal].handler;
+
+	if (handler > (uint64_t)SIG_IGN)
+		return (void *)handler;
+	if (handler != (uint64_t)SIG_IGN || info->code > 0)
+		die_of(signal, info, state);
+	return NULL;
+}
+
 long depart(struct context *c, const struct link *call)
 {
 	struct count_control_regs native = { .flags = c->flags,
@@ -94,6 +124,7 @@ long depart(struct context *c, const struct link *call)
 		return GATE_NOT_MADE;
 	note(c, call); /* while the engine hears that the file has no room */
 	signals_block_all();
+	depart_actions = c->signals.actions->of;
 	signals_give_back(c);
 	memcpy(native.regs, c->regs, sizeof(native.regs));
 	signals_tell_stack(c, told);

@@ -45,6 +45,12 @@ static struct sock_filter unneeded[] = {
 	SAY(ALL_CALLS),
 };
 
+/* Set before one of those. */
+static struct sock_filter actions[] = { CALL, OF(SYS_rt_sigaction, FAIL_ALL),
+					SAY(ALL_CALLS) };
+static struct sock_filter bases[] = { CALL, OF(SYS_arch_prctl, FAIL_ALL),
+				      SAY(ALL_CALLS) };
+
 /* Others fail, that for memory included, without which nothing can be translated. */
 static struct sock_filter failing[] = { CALL, FEW, SAY(FAIL_ALL) };
 
@@ -54,6 +60,7 @@ static struct sock_filter failing[] = { CALL, FEW, SAY(FAIL_ALL) };
 	}
 
 static struct sock_fprog filters[] = { FILTER(few), FILTER(unneeded), FILTER(failing) };
+static struct sock_fprog former[] = { FILTER(actions), FILTER(bases) };
 
 static char stack[STACK_BYTES];
 static volatile sig_atomic_t n_handled, is_on_stack, has_mask;
@@ -155,6 +162,9 @@ int main(int argc, char **argv)
 	unsigned which = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
 
 	prepare();
+	if (argc > 2 &&
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &former[atoi(argv[2])]) != 0)
+		return 1;
 	if (!which || which > sizeof(filters) / sizeof(filters[0])) {
 		say(forbid(SECCOMP_MODE_STRICT, NULL));
 		syscall(SYS_exit, END_CODE);
@@ -162,5 +172,7 @@ int main(int argc, char **argv)
 	say(forbid(SECCOMP_MODE_FILTER, &filters[which - 1]));
 	if (which == 2)
 		have_others();
+	if (argc > 3)
+		__asm__ volatile("ud2");
 	return END_CODE;
 }

@@ -462,6 +462,16 @@ def programs_that_forbid_themselves_what_the_engine_needs_go_on_natively():
 
 
 @test
+def what_goes_on_natively_has_its_handlers_though_it_can_set_none():
+    path = f'{PROGRAMS}/e2e-blocks_confined'
+    for which, former, *end in ('1', '0'), ('2', '0'), ('3', '0'), ('2', '1'), ('3', '1'), ('2', '0', 'dies'):
+        words = [path, which, former, *end]
+        out, code, _ = count(words)
+        assert (out, code) == natively(words), (words, code, out, natively(words))
+        assert out == b'handled 1, on its stack 1, mask 1, registers 1\n' and (code == 7) == (not end), (words, code, out)
+
+
+@test
 def what_is_trapped_of_the_engine_is_not_the_programs():
     path = f'{PROGRAMS}/e2e-blocks_trapped'
     out, code, blocks = count([path])
