@@ -394,8 +394,8 @@ static int tracer_start(struct source *source, pid_t pid, struct err *e)
 	if (pid)
 		return timer_images_give(&s->images, pid, e);
 	/* Others are to see what processes tell with their first events, and have not
-	 * begun. */
-	s->has_begun = !waits_cookie(&s->context);
+	 * begun; nor has the recording, for which a mark would come too early. */
+	s->has_begun = false;
 	tracer_pause(source, s->is_paused);
 	return visit_all(s, e);
 }
