@@ -16,6 +16,7 @@ from harness import DIR, dwell, need, report, run_all, test, wait_until
 PROGRAM = os.path.join(os.path.abspath(sys.argv[2]), 'e2e-heap_lasting')
 DWELL = os.path.abspath(sys.argv[1])
 CHILD_STEPS = 1300
+LATEST_NS = 30e9  # a second and more on a machine with nothing else to do
 
 
 def steps(log):
@@ -77,7 +78,7 @@ def check(path, log, killed_ns):
             continue
         as_of = p['as_of_ns']
         assert sum(at <= as_of for at in told[pid]) <= n <= sum(at <= killed_ns for at in told[pid]) + 1
-        assert killed_ns - as_of < 4e9 and p['heap-looked'] == 8, (killed_ns - as_of, p)
+        assert killed_ns - as_of < LATEST_NS and p['heap-looked'] == 8, (killed_ns - as_of, p)
         assert p['heap-left-blocks'] - n in range(3) and p['heap-allocations'] >= 2 * n
     return known
 
@@ -127,7 +128,7 @@ def exceptions_are_known_as_well():
     r = dwell('fpe', '--json', path)
     assert r.returncode == 1 and 'sums of what ran then are as of' in r.stderr, (r.returncode, r.stderr)
     n = json.loads(r.stdout)['total']['divide-by-zero']
-    first, last = (sum(at <= t for times in told.values() for at in times) for t in (killed_ns - 4e9, killed_ns))
+    first, last = (sum(at <= t for times in told.values() for at in times) for t in (killed_ns - LATEST_NS, killed_ns))
     child = CHILD_STEPS * any(len(x) == CHILD_STEPS for x in told.values())
     assert max(first, child, 1) <= n <= last + 2, (first, child, n, last)
 
