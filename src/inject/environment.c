@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/environment.h"
 
+#include <elf.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "bare/sys.h"
@@ -109,6 +111,21 @@ static bool cut_order(char *options)
 	return n != 0;
 }
 
+/* What the kernel tells a program lies behind the environment, where some look for it (Go
+ * does): up to there nothing is told, be it by entries that say so.  Of an odd number of
+ * pointers there are none such, and what is told ends at once; who finds that asks the
+ * kernel. */
+static void end_at(char **to, char **end)
+{
+	bool is_even = (end - to) % 2 == 0;
+
+	*to = NULL;
+	for (char **at = to + 1; at < end; at += 2) {
+		at[0] = is_even ? (char *)(uintptr_t)AT_IGNORE : NULL;
+		at[1] = NULL;
+	}
+}
+
 void environment_forget(char **env, const char *name, const char *directory)
 {
 	char **to = env;
@@ -122,12 +139,12 @@ void environment_forget(char **env, const char *name, const char *directory)
 			continue;
 		*to++ = *env;
 	}
-	*to = NULL;
+	end_at(to, env);
 }
 
 /* Nobody who is about to execute something needs to have more room. */
 #define BYTES_MAX  32768
-#define N_MORE_MAX 4 /* three variables and the end */
+#define N_MORE_MAX 5 /* three variables, one of them twice, and the end */
 
 /* Pieces of a text, one behind the other. */
 struct text {
@@ -196,6 +213,13 @@ static struct others look(char *const *env)
 	return o;
 }
 
+/* An even number of variables goes when they are forgotten: the one of ours is put there
+ * twice for that. */
+static bool is_twice(const struct others *o)
+{
+	return !*o->preload == (!o->has_order && !*o->options);
+}
+
 size_t environment_with_bytes(char *const *env, const struct environment_ours *ours)
 {
 	struct others o = look(env);
@@ -228,6 +252,8 @@ char **environment_with(char *const *env, const struct environment_ours *ours, v
 		put_order(&t, o.options);
 	}
 	*to++ = t.at + t.n;
+	if (is_twice(&o))
+		*to++ = t.at + t.n;
 	put_name(&t, ours);
 	*to = NULL;
 	return copy;

@@ -10,6 +10,7 @@
  *	run PROGRAM	has that one beside, until its own input ends; says its id
  *	user		is no longer root's
  */
+#include <elf.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -32,10 +33,26 @@ static void check(int is_right)
 	n_wrong += !is_right;
 }
 
+/* What the kernel has told lies behind the environment. */
+static unsigned long page_bytes(void)
+{
+	const unsigned long *at;
+	char **env = environ;
+
+	while (*env)
+		env++;
+	for (at = (const unsigned long *)(env + 1); *at; at += 2)
+		if (*at == AT_PAGESZ)
+			return at[1];
+	return 0;
+}
+
 /* As whoever executed it has it. */
 static void check_environment(void)
 {
 	const char *mine = getenv("VISITED");
+
+	check(page_bytes() == (unsigned long)sysconf(_SC_PAGESIZE));
 
 	check(mine && !strcmp(mine, "yes"));
 	check(!getenv("LD_PRELOAD") && !getenv("DWELL_TRACER") &&

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,8 +51,6 @@ static void only_our_entry_of_ld_preload_goes(void **state)
 	}
 }
 
-static const struct environment_ours ours = { "DWELL_TRACER", "/d", "$PLATFORM/l.so" };
-
 static size_t count(char *const *env)
 {
 	size_t n = 0;
@@ -60,6 +59,44 @@ static size_t count(char *const *env)
 		n++;
 	return n;
 }
+
+/* What those find who look for what the kernel tells behind the environment. */
+static uintptr_t told(char **env, uintptr_t type)
+{
+	const uintptr_t *at = (const uintptr_t *)(env + count(env) + 1);
+
+	for (; at[0]; at += 2)
+		if (at[0] == type)
+			return at[1];
+	return 0;
+}
+
+static void what_the_kernel_tells_is_found_behind_what_is_left(void **state)
+{
+	static const char *const forgotten[] = { "OURS=/d", "LD_PRELOAD=/d/a.so",
+						 "ASAN_OPTIONS=verify_asan_link_order=0:",
+						 "OURS=/d" };
+
+	(void)state;
+	for (size_t n = 0; n <= 4; n++) {
+		char texts[4][64], one[] = "A=1", two[] = "B=2";
+		char *env[20] = { one };
+		size_t at = 1;
+
+		for (size_t i = 0; i < n; i++) {
+			snprintf(texts[i], sizeof(texts[i]), "%s", forgotten[i]);
+			env[at++] = texts[i];
+		}
+		env[at++] = two;
+		env[++at] = (char *)AT_PAGESZ;
+		env[++at] = (char *)4096;
+		environment_forget(env, "OURS", "/d");
+		assert_int_equal(count(env), 2);
+		assert_int_equal(told(env, AT_PAGESZ), n % 2 ? 0 : 4096);
+	}
+}
+
+static const struct environment_ours ours = { "DWELL_TRACER", "/d", "$PLATFORM/l.so" };
 
 static void what_is_added_is_told_and_forgotten_again(void **state)
 {
@@ -79,7 +116,7 @@ static void what_is_added_is_told_and_forgotten_again(void **state)
 		char preload[100], options[100], home[] = "HOME=/", rest[] = "X=1";
 		char *env[5] = { home }, **to = env + 1;
 		uint64_t room[200];
-		size_t bytes;
+		size_t bytes, n_with;
 		char **with;
 
 		if (t[i].preload)
@@ -98,8 +135,10 @@ static void what_is_added_is_told_and_forgotten_again(void **state)
 				    t[i].told_options);
 		assert_string_equal(environment_get(with, "DWELL_TRACER"), "/d");
 		assert_int_equal(environment_with_bytes(with, &ours), 0);
+		n_with = count(with);
 		environment_forget(with, "DWELL_TRACER", "/d");
 		assert_int_equal(count(with), count(env));
+		assert_int_equal((n_with - count(env)) % 2, 0);
 		for (size_t k = 0; k < count(env); k++) {
 			char *value = strchr(env[k], '='), variable[100];
 
@@ -118,7 +157,7 @@ static void no_environment_is_an_empty_one_and_a_huge_one_is_left_alone(void **s
 
 	(void)state;
 	assert_in_range(environment_with_bytes(NULL, &ours), 1, sizeof(room));
-	assert_int_equal(count(environment_with(NULL, &ours, room)), 3);
+	assert_int_equal(count(environment_with(NULL, &ours, room)), 4);
 	for (size_t i = 0; i < 5000; i++)
 		huge[i] = one;
 	assert_int_equal(environment_with_bytes(huge, &ours), 0);
@@ -128,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_variable_is_found_by_its_whole_name),
+		cmocka_unit_test(what_the_kernel_tells_is_found_behind_what_is_left),
 		cmocka_unit_test(what_is_added_is_told_and_forgotten_again),
 		cmocka_unit_test(
 			no_environment_is_an_empty_one_and_a_huge_one_is_left_alone),
