@@ -4,9 +4,9 @@
  * begins, as what is started with it does: its environment says so (WIRE_SAMPLER_BRING).
  *
  * Whoever executes may be the child of a vfork, which has its parent's memory and stack,
- * or be within a handler of a signal: the environment is copied to the stack, and nothing
- * else is kept.  A call that executes what the environment of the process says is made as
- * the one that takes another.
+ * or be within a handler of a signal: the environment is copied to the stack, if that has
+ * room for it, and nothing else is kept.  A call that executes what the environment of
+ * the process says is made as the one that takes another.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -16,9 +16,14 @@
 #include "inject/environment.h"
 #include "inject/exec_program.h"
 #include "inject/next.h"
+#include "inject/stack_room.h"
 #include "inject/trace_exec.h"
 #include "inject/trace_runtime.h"
 #include "wire/tracer.h"
+
+/* What looking at the program takes of the stack, and what the C library's call does. */
+#define LOOK_BYTES 8192
+#define CALL_BYTES 4096
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -129,7 +134,7 @@ static bool is_brought(void)
 	const struct wire_sampler_control *c = trace_runtime.meeting.control;
 
 	return trace_runtime.is_on && c && (c->flags & WIRE_SAMPLER_BRING) &&
-	       !c->is_stopped && trace_runtime_may_ask();
+	       !c->is_stopped && trace_runtime_may_ask() && stack_room_is(LOOK_BYTES);
 }
 
 static bool can_open(const char *name, int flags)
@@ -165,7 +170,7 @@ static int execute(const struct exec *x, bool is_dynamic)
 		is_dynamic && can_meet() ? environment_with_bytes(x->env, &ours) : 0;
 	struct exec with = *x;
 
-	if (bytes)
+	if (bytes && stack_room_is(bytes + CALL_BYTES))
 		with.env = environment_with(x->env, &ours, __builtin_alloca(bytes));
 	return x->call(&with);
 }

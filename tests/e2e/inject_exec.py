@@ -146,6 +146,15 @@ def who_has_become_another_user_executes_as_before():
 
 
 @test
+def who_has_a_small_stack_executes_as_before():
+    with executes() as p:
+        with attached(p.pid, f'{DIR}/small.dwell'):
+            p.tell('handler 7')
+        check_left(p.pid)
+        p.tell('handler 7')
+
+
+@test
 def nothing_is_brought_where_descendants_are_not_to_be_followed():
     path = f'{DIR}/alone.dwell'
     with executes() as p:
