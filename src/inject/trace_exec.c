@@ -161,6 +161,24 @@ static bool can_meet(void)
 	       !meeting_is_deserted(&trace_runtime.meeting);
 }
 
+/* What executes returns -1, and posix_spawn the error. */
+static bool was_too_large(int rc)
+{
+	return rc == E2BIG ||
+	       (rc < 0 && __errno_location && *__errno_location() == E2BIG);
+}
+
+/* What is as large as the kernel takes leaves no room for ours. */
+static int execute_with(const struct exec *x, char **env)
+{
+	struct exec with = *x;
+	int rc;
+
+	with.env = env;
+	rc = x->call(&with);
+	return was_too_large(rc) ? x->call(x) : rc;
+}
+
 static int execute(const struct exec *x, bool is_dynamic)
 {
 	const struct environment_ours ours = { WIRE_TRACER_ENV,
@@ -168,11 +186,10 @@ static int execute(const struct exec *x, bool is_dynamic)
 					       WIRE_TRACER_PRELOAD };
 	size_t bytes =
 		is_dynamic && can_meet() ? environment_with_bytes(x->env, &ours) : 0;
-	struct exec with = *x;
 
-	if (bytes && stack_room_is(bytes + CALL_BYTES))
-		with.env = environment_with(x->env, &ours, __builtin_alloca(bytes));
-	return x->call(&with);
+	if (!bytes || !stack_room_is(bytes + CALL_BYTES))
+		return x->call(x);
+	return execute_with(x, environment_with(x->env, &ours, __builtin_alloca(bytes)));
 }
 
 static words environment(void)

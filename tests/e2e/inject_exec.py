@@ -155,6 +155,15 @@ def who_has_a_small_stack_executes_as_before():
 
 
 @test
+def what_is_as_large_as_the_kernel_takes_is_executed_as_before():
+    with executes() as p:
+        p.tell('large 7')
+        with attached(p.pid, f'{DIR}/large.dwell'):
+            p.tell('large 7')
+        p.tell('large 7')
+
+
+@test
 def nothing_is_brought_where_descendants_are_not_to_be_followed():
     path = f'{DIR}/alone.dwell'
     with executes() as p:

@@ -6,12 +6,14 @@
  * Does what lines of its input say, and answers each:
  *	WAY N		executes itself by that call, to take N blocks
  *	handler N	does so in a handler of a signal that has a small stack
+ *	large N		does so with as many words as the kernel takes
  *	system		has a shell execute what sleeps
  *	become		goes on as another image of itself
  *	run PROGRAM	has that one beside, until its own input ends; says its id
  *	user		is no longer root's
  */
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -123,6 +125,40 @@ static void by_many(char **words)
 	execve(self, words, environ);
 }
 
+/* Words of so many bytes behind the three, that the kernel takes or not. */
+static int run_large(char **words, size_t bytes)
+{
+	enum { WORD_BYTES = 100000, N_MAX = 100 };
+	static char word[WORD_BYTES], last[WORD_BYTES];
+	char *all[N_MAX + 5] = { words[0], words[1], words[2] };
+	size_t n = bytes / WORD_BYTES;
+	int status = -1, rc;
+	pid_t pid;
+
+	memset(word, 'x', sizeof(word) - 1);
+	memset(last, 'x', bytes % WORD_BYTES);
+	last[bytes % WORD_BYTES] = 0;
+	for (size_t i = 0; i <= n; i++)
+		all[3 + i] = i < n ? word : last;
+	rc = posix_spawn(&pid, self, NULL, NULL, all, environ);
+	if (rc == 0)
+		check(waitpid(pid, &status, 0) == pid && status == 0);
+	return rc;
+}
+
+/* Up to 6 MB, whatever stacks may have. */
+static void execute_large(char **words)
+{
+	static size_t most, too_many = 7 << 20;
+
+	while (!most || too_many - most > 1) {
+		size_t bytes = (most + too_many) / 2;
+
+		*(run_large(words, bytes) ? &too_many : &most) = bytes;
+	}
+	check(run_large(words, most) == 0 && run_large(words, too_many) == E2BIG);
+}
+
 static char **handlers_words;
 static const char *handlers_frame;
 
@@ -188,6 +224,9 @@ static void execute(const char *way, char *n)
 			execve(self, words, environ);
 			_exit(9);
 		}
+	} else if (!strcmp(way, "large")) {
+		execute_large(words);
+		return;
 	} else if (!strcmp(way, "system")) {
 		check(system("exec /bin/sleep .3") == 0);
 		return;
