@@ -10,7 +10,10 @@
 #define PATH_BYTES  4096
 #define N_PHDRS_MAX 64
 #define SCRIPT	    "#!"
-#define USUAL	    "/bin:/usr/bin" /* as C libraries have it */
+/* As the kernel has it: of a script's first line, and scripts that are run by others. */
+#define SCRIPT_BYTES  256
+#define N_SCRIPTS_MAX 5
+#define USUAL	      "/bin:/usr/bin" /* as C libraries have it */
 
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
@@ -45,7 +48,27 @@ static bool is_setid(int fd)
 	       st.st_mode & (S_ISUID | S_ISGID);
 }
 
-bool exec_program_is_dynamic(int fd)
+static int look(int directory_fd, const char *path, unsigned n_scripts);
+
+/* The program that is executed for a script may be one itself. */
+static bool is_run_by_dynamic(int script, unsigned n_scripts)
+{
+	char line[SCRIPT_BYTES] = "";
+	char *path = line;
+	size_t n = 0;
+
+	if (sys_call(SYS_pread64, script, line, sizeof(line) - 1, sizeof(SCRIPT) - 1, 0,
+		     0) < 0)
+		return false;
+	while (*path == ' ' || *path == '\t')
+		path++;
+	while (path[n] && path[n] != ' ' && path[n] != '\t' && path[n] != '\n')
+		n++;
+	path[n] = 0;
+	return n && n_scripts && look(AT_FDCWD, path, n_scripts - 1) > 0;
+}
+
+static bool is_dynamic(int fd, unsigned n_scripts)
 {
 	Elf64_Ehdr h;
 	char mark[sizeof(SCRIPT) - 1];
@@ -53,7 +76,7 @@ bool exec_program_is_dynamic(int fd)
 	if (!read_at(fd, mark, sizeof(mark), 0) || is_setid(fd))
 		return false;
 	if (memcmp(mark, SCRIPT, sizeof(mark)) == 0)
-		return true;
+		return is_run_by_dynamic(fd, n_scripts);
 	return read_at(fd, &h, sizeof(h), 0) && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 &&
 	       h.e_ident[EI_CLASS] == ELFCLASS64 && h.e_machine == MACHINE &&
 	       h.e_phentsize == sizeof(Elf64_Phdr) && has_interpreter(fd, &h);
@@ -61,7 +84,7 @@ bool exec_program_is_dynamic(int fd)
 
 /* 1: it can be executed, and a library be loaded into it; 0: not the latter; negative: it
  * is not there.  A fifo is not waited for. */
-static int look(int directory_fd, const char *path)
+static int look(int directory_fd, const char *path, unsigned n_scripts)
 {
 	int fd = (int)sys_call(SYS_openat, directory_fd, path,
 			       O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0, 0);
@@ -69,14 +92,19 @@ static int look(int directory_fd, const char *path)
 
 	if (fd < 0)
 		return fd;
-	is = exec_program_is_dynamic(fd);
+	is = is_dynamic(fd, n_scripts);
 	sys_close(fd);
 	return is;
 }
 
+bool exec_program_is_dynamic(int fd)
+{
+	return is_dynamic(fd, N_SCRIPTS_MAX);
+}
+
 bool exec_program_at(int directory_fd, const char *path)
 {
-	return path && look(directory_fd, path) > 0;
+	return path && look(directory_fd, path, N_SCRIPTS_MAX) > 0;
 }
 
 /* Where the next entry of a list begins; NULL: that was the last. */
@@ -107,7 +135,7 @@ bool exec_program_named(const char *name, const char *list)
 			return exec_program_at(AT_FDCWD, name);
 	for (list = list ? list : USUAL; list && is < 0;) {
 		list = join(list, name, path);
-		is = look(AT_FDCWD, path);
+		is = look(AT_FDCWD, path, N_SCRIPTS_MAX);
 	}
 	return is > 0;
 }

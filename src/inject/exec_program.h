@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* Has it a dynamic linker, which loads code of this machine, and whatever it is told to?
- * Of a script its interpreter is taken for such a one. */
+ * Of a script: has its interpreter? */
 bool exec_program_is_dynamic(int fd);
 
 /* By path, as the kernel takes it. */

@@ -98,6 +98,35 @@ static void libraries_are_loaded_into_what_has_a_dynamic_linker(void **state)
 	assert_false(exec_program_at(AT_FDCWD, NULL));
 }
 
+static void write_script(const char *name, const char *interpreter, const char *rest)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "#!%s/%s%s", directory, interpreter, rest);
+	write_file(name, text, strlen(text));
+}
+
+static void a_script_is_what_it_is_run_by(void **state)
+{
+	(void)state;
+	write_program("dynamic", ELFCLASS64, OURS, PT_INTERP);
+	write_program("static", ELFCLASS64, OURS, PT_LOAD);
+	write_script("by-dynamic", "dynamic", " -x\nrest");
+	write_script("by-static", "static", "\n");
+	write_script("by-none", "none", "\n");
+	write_script("by-script", "by-dynamic", "");
+	write_script("by-script-by-static", "by-static", "\t");
+	write_script("by-itself", "by-itself", "\n");
+	write_file("by-nothing", "#! \n", 4);
+	assert_true(is_dynamic("by-dynamic"));
+	assert_false(is_dynamic("by-static"));
+	assert_false(is_dynamic("by-none"));
+	assert_true(is_dynamic("by-script"));
+	assert_false(is_dynamic("by-script-by-static"));
+	assert_false(is_dynamic("by-itself"));
+	assert_false(is_dynamic("by-nothing"));
+}
+
 static void a_pipe_is_not_waited_for(void **state)
 {
 	char path[128];
@@ -146,6 +175,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(libraries_are_loaded_into_what_has_a_dynamic_linker),
+		cmocka_unit_test(a_script_is_what_it_is_run_by),
 		cmocka_unit_test(a_pipe_is_not_waited_for),
 		cmocka_unit_test(a_name_is_looked_for_where_a_shell_does),
 	};
