@@ -109,9 +109,9 @@ static bool is_interim(const struct block_source *s, uint64_t off)
 }
 
 /* What follows off cannot be understood: go on at the next intact header, unless there
- * is nothing but what is written again and again. */
+ * is nothing but what is written again and again, or just now. */
 static int resync(struct block_list *l, const struct block_source *s,
-		  struct damage *damage, uint64_t *off, struct err *e)
+		  struct damage *damage, uint64_t *off, bool *ret_is_end, struct err *e)
 {
 	uint64_t next;
 	int rc = block_source_find(s, *off + 1, &next, e);
@@ -119,7 +119,8 @@ static int resync(struct block_list *l, const struct block_source *s,
 	if (rc < 0)
 		return rc;
 	l->has_interim = is_interim(s, next);
-	if (l->has_interim)
+	*ret_is_end = l->has_interim || (l->is_growing && next == s->size);
+	if (*ret_is_end)
 		return 0;
 	damage_note(damage,
 		    "damaged at byte %" PRIu64 ": %" PRIu64 " bytes make no sense", *off,
@@ -158,19 +159,21 @@ static int scan(struct block_list *l, const struct block_source *s, uint64_t off
 		struct damage *damage, struct err *e)
 {
 	struct block_header h;
+	bool is_end = false;
 
 	l->has_interim = false;
 	l->whole_bytes = off < s->size ? off : s->size;
-	while (s->size - l->whole_bytes >= BLOCK_HEADER_BYTES && off < s->size) {
+	while (!is_end && s->size - l->whole_bytes >= BLOCK_HEADER_BYTES &&
+	       off < s->size) {
 		if (s->size - off < BLOCK_HEADER_BYTES)
 			break; /* cut inside a header */
 
 		int rc = block_source_header(s, off, &h, e);
 
 		if (rc == 0 && h.kind == FORMAT_INTERIM)
-			l->has_interim = true;
+			l->has_interim = is_end = true;
 		else if (rc == ERR_FORMAT)
-			rc = resync(l, s, damage, &off, e);
+			rc = resync(l, s, damage, &off, &is_end, e);
 		else if (rc == 0 && h.stored_size > s->size - off - BLOCK_HEADER_BYTES)
 			break; /* cut inside a payload */
 		else if (rc == 0) {
@@ -182,8 +185,6 @@ static int scan(struct block_list *l, const struct block_source *s, uint64_t off
 		}
 		if (rc < 0)
 			return rc;
-		if (l->has_interim)
-			break;
 	}
 	return l->has_interim && l->blocks.n ? drop_torn(l, s, e) : 0;
 }

@@ -24,6 +24,7 @@ struct block_list {
 	bool is_closed;			 /* the recorder ended in order */
 	uint64_t whole_bytes;		 /* end of the last whole block */
 	bool has_interim;		 /* one may be behind that (interim.h) */
+	bool is_growing; /* more is to come: what is there of it yet is no damage */
 };
 
 must_use int block_list_read(struct block_list *l, const struct block_source *s,

@@ -69,8 +69,7 @@ int block_source_follow(struct block_source *s, struct err *e)
 
 	if (fstat(s->fd, &st) != 0)
 		return err_os(e, "cannot read '%s'", s->path);
-	if ((uint64_t)st.st_size > s->size)
-		s->size = (uint64_t)st.st_size;
+	s->size = (uint64_t)st.st_size;
 	return s->has_whole_header ? 0 : check_header(s, e);
 }
 
@@ -218,6 +217,8 @@ int block_source_find(const struct block_source *s, uint64_t off, uint64_t *ret,
 
 		int rc = block_source_bytes(s, off, window, n, e);
 
+		if (rc == ERR_FORMAT)
+			break; /* it was cut meanwhile */
 		if (rc < 0)
 			return rc;
 		if (find_in_window(off, window, n, ret))

@@ -28,7 +28,7 @@ struct block_source {
 
 /* Opens a regular file that begins like a recording. */
 must_use int block_source_open(struct block_source *s, const char *path, struct err *e);
-/* Learns how far a file has grown that is still written. */
+/* Learns how long a file is now that is still written. */
 must_use int block_source_follow(struct block_source *s, struct err *e);
 void block_source_fini(struct block_source *s);
 /* Exactly n bytes. */

@@ -202,8 +202,10 @@ static int load_interim(struct recording *r, struct err *e)
 
 static int load(struct recording *r, bool is_growing, struct err *e)
 {
-	int rc = block_list_read(&r->list, &r->source, &r->damage, e);
+	int rc;
 
+	r->list.is_growing = is_growing;
+	rc = block_list_read(&r->list, &r->source, &r->damage, e);
 	if (!r->source.has_whole_header)
 		damage_note(&r->damage, "damaged at byte 0: the file header");
 	if (rc == 0 && r->list.has_interim && !r->list.is_closed && !is_growing)
@@ -248,6 +250,7 @@ int recording_follow(struct recording *r, struct err *e)
 	size_t i = r->list.blocks.n;
 	int rc = block_source_follow(&r->source, e);
 
+	r->list.is_growing = true;
 	dictionary_grow(&r->dictionary, r->source.size);
 	if (rc == 0)
 		rc = block_list_follow(&r->list, &r->source, &r->damage, e);

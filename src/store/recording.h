@@ -30,7 +30,7 @@ struct recording;
 must_use int recording_open(const char *path, struct recording **ret, struct err *e);
 
 /* The same without interim sums, which are not to be seen beside what is written then: of
- * a recording that is going to be followed, or continued. */
+ * a recording that is going to be followed. */
 must_use int recording_open_growing(const char *path, struct recording **ret,
 				    struct err *e);
 

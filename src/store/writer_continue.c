@@ -66,7 +66,7 @@ int writer_continue(const char *path, struct writer **ret, struct err *e)
 {
 	own(recording_freep) struct recording *r = NULL;
 	own(writer_freep) struct writer *w = writer_new(NULL);
-	int rc = recording_open_growing(path, &r, e);
+	int rc = recording_open(path, &r, e);
 
 	if (rc < 0)
 		return rc;

@@ -23,6 +23,7 @@
 
 #include "base/mem.h"
 #include "scratch_file.h"
+#include "store/block_list.h"
 #include "store/recording.h"
 #include "store/writer.h"
 
@@ -207,6 +208,28 @@ static void check_left(const struct life *life)
 	recording_free(r);
 }
 
+/* Who follows the recording all the time sees nothing but its blocks. */
+static void follow(struct recording **r)
+{
+	struct err e = { 0 };
+
+	must(*r ? recording_follow(*r, &e) : recording_open_growing(path, r, &e), &e);
+	if (!recording_is_sound(*r))
+		fail_msg("to a follower: %s", recording_damage(*r));
+}
+
+static void check_whole(const struct recording *r)
+{
+	uint64_t sums[3], time_ns, next_ns;
+
+	assert_null(recording_damage(r));
+	assert_false(recording_has_interim(r, &time_ns, &next_ns));
+	sum(r, sums);
+	assert_int_equal(sums[0], N_PLACES * A_STEP * N_STEPS);
+	assert_int_equal(sums[1], N_PLACES * B_STEP * (B_ENDS - 1));
+	assert_int_equal(sums[2], N_PLACES * C_STEP * N_STEPS);
+}
+
 static void read_memory(pid_t pid, uint64_t at, void *to, size_t n)
 {
 	for (size_t i = 0; i < n; i += sizeof(long)) {
@@ -218,7 +241,7 @@ static void read_memory(pid_t pid, uint64_t at, void *to, size_t n)
 }
 
 /* Half of it gets into the file before the kill. */
-static void check_torn(const struct life *life, pid_t pid,
+static void check_torn(const struct life *life, struct recording **follower, pid_t pid,
 		       const struct __ptrace_syscall_info *call)
 {
 	size_t n = (size_t)call->entry.args[2] / 2;
@@ -236,6 +259,7 @@ static void check_torn(const struct life *life, pid_t pid,
 	read_memory(pid, call->entry.args[1], half, n);
 	assert_int_equal(pwrite(fd, half, n, at), n);
 	check_left(life);
+	follow(follower);
 	if (had > 0)
 		assert_int_equal(pwrite(fd, was, (size_t)had, at), had);
 	assert_int_equal(ftruncate(fd, size), 0);
@@ -275,6 +299,7 @@ static void whenever_its_recorder_is_killed_a_recording_is_of_one_moment(void **
 {
 	struct life *life = mmap(NULL, sizeof(*life), PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	own(recording_freep) struct recording *follower = NULL;
 	struct __ptrace_syscall_info call;
 	unsigned n_writes = 0, n_cuts = 0;
 
@@ -291,29 +316,54 @@ static void whenever_its_recorder_is_killed_a_recording_is_of_one_moment(void **
 		    (!is_write && call.entry.nr != SYS_ftruncate))
 			continue;
 		check_left(life);
+		follow(&follower);
 		if (is_write)
-			check_torn(life, pid, &call);
+			check_torn(life, &follower, pid, &call);
 		n_writes += is_write;
 		n_cuts += !is_write;
 	}
 	assert_true(life->is_closed);
 	assert_true(n_writes > 3 * N_STEPS && n_cuts > 0);
+	follow(&follower);
+	check_whole(follower);
 
 	/* Nothing of it is left. */
 	struct recording *r = NULL;
-	uint64_t sums[3], time_ns, next_ns;
 	struct err e = { 0 };
 
 	must(recording_open(path, &r, &e), &e);
-	assert_null(recording_damage(r));
-	assert_false(recording_has_interim(r, &time_ns, &next_ns));
-	sum(r, sums);
-	assert_int_equal(sums[0], N_PLACES * A_STEP * N_STEPS);
-	assert_int_equal(sums[1], N_PLACES * B_STEP * (B_ENDS - 1));
-	assert_int_equal(sums[2], N_PLACES * C_STEP * N_STEPS);
+	check_whole(r);
 	assert_true(recording_bytes(r) < 4u * BLOB_SIZE);
 	recording_free(r);
 	munmap(life, sizeof(*life));
+}
+
+/* Between its learning how long the file is and its reading of it. */
+static void a_follower_does_not_mind_that_they_are_cut_off(void **state)
+{
+	const struct writer_options o = { 0 };
+	own(writer_freep) struct writer *w = NULL;
+	struct life life = { 0 };
+	struct block_source s = { 0 };
+	struct block_list l = { .is_growing = true };
+	struct damage damage = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	unlink(path);
+	must(writer_create(path, &o, &w, &e), &e);
+	add_basics(w);
+	take_step(w, 1, &life);
+	must(block_source_open(&s, path, &e), &e);
+	must(block_list_read(&l, &s, &damage, &e), &e);
+	assert_true(l.has_interim && l.whole_bytes + INTERIM_GAP_BYTES < s.size);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(truncate(path, (off_t)(l.whole_bytes + 5000 * !i)), 0);
+		must(block_list_follow(&l, &s, &damage, &e), &e);
+		assert_int_equal(damage.n_findings, 0);
+	}
+	block_list_fini(&l);
+	block_source_fini(&s);
 }
 
 int main(void)
@@ -322,6 +372,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			whenever_its_recorder_is_killed_a_recording_is_of_one_moment,
 			scratch_file_make, scratch_file_remove),
+		cmocka_unit_test_setup_teardown(
+			a_follower_does_not_mind_that_they_are_cut_off, scratch_file_make,
+			scratch_file_remove),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
