@@ -11,7 +11,10 @@
 #include "store/format.h"
 #include "store/squeeze.h"
 
-#define WINDOW_BYTES (1u << 20) /* of the search for the next block */
+/* Of the search for the next block: what is looked at is twice as much each time, as it
+ * may be near, and another near that. */
+#define WINDOW_BYTES_MIN (4u << 10)
+#define WINDOW_BYTES_MAX (1u << 20)
 
 static int check_file(struct block_source *s, struct err *e)
 {
@@ -206,26 +209,28 @@ static bool find_in_window(uint64_t off, const uint8_t *data, size_t n, uint64_t
 int block_source_find(const struct block_source *s, uint64_t off, uint64_t *ret,
 		      struct err *e)
 {
-	own(freep) uint8_t *window = xcalloc(1, WINDOW_BYTES);
-	size_t n;
+	own(buf_fini) struct buf window = { 0 };
+	size_t n, most = WINDOW_BYTES_MIN;
 
 	for (uint64_t looked = 0; looked < FORMAT_RESYNC_MAX; looked += n) {
 		off = skip_hole(s, off);
 		if (s->size - off < BLOCK_HEADER_BYTES || off >= s->size)
 			break;
-		n = s->size - off < WINDOW_BYTES ? (size_t)(s->size - off) : WINDOW_BYTES;
+		n = s->size - off < most ? (size_t)(s->size - off) : most;
+		buf_reserve(&window, n);
 
-		int rc = block_source_bytes(s, off, window, n, e);
+		int rc = block_source_bytes(s, off, window.data, n, e);
 
 		if (rc == ERR_FORMAT)
 			break; /* it was cut meanwhile */
 		if (rc < 0)
 			return rc;
-		if (find_in_window(off, window, n, ret))
+		if (find_in_window(off, window.data, n, ret))
 			return 0;
 		/* A header may straddle the windows. */
-		n = n < WINDOW_BYTES ? n : n - BLOCK_HEADER_BYTES;
+		n = n < most ? n : n - BLOCK_HEADER_BYTES;
 		off += n;
+		most = most < WINDOW_BYTES_MAX ? 2 * most : most;
 	}
 	*ret = s->size;
 	return 0;

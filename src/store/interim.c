@@ -65,25 +65,34 @@ static int look_at(const struct block_source *s, uint64_t off, uint64_t end,
 	return 0;
 }
 
+/* One with an intact header inside was overwritten in part: of those that are left
+ * none overlap, so however many remains there are, they are read once. */
 int interim_find(const struct block_source *s, uint64_t off, struct interim *ret,
 		 struct err *e)
 {
 	own(buf_fini) struct buf payload = { 0 };
 	own(buf_fini) struct buf scratch = { 0 };
 	struct interim best = { 0 };
+	uint64_t at = 0, end = 0; /* of the one before; 0: it is none */
 	int rc = block_source_find(s, off, &off, e);
 
 	while (rc == 0 && off < s->size) {
 		struct block_header h;
 
 		rc = block_source_header(s, off, &h, e);
+		if (rc == 0 && end && end <= off)
+			rc = look_at(s, at, end, &payload, &scratch, &best, e);
+		if (rc < 0)
+			break;
+		at = off;
 		/* What is inside others is stored as it is. */
-		if (rc == 0 && h.kind == FORMAT_INTERIM && !h.flags)
-			rc = look_at(s, off, off + BLOCK_HEADER_BYTES + h.stored_size,
-				     &payload, &scratch, &best, e);
-		if (rc == 0)
-			rc = block_source_find(s, off + 1, &off, e);
+		end = h.kind == FORMAT_INTERIM && !h.flags
+			      ? off + BLOCK_HEADER_BYTES + h.stored_size
+			      : 0;
+		rc = block_source_find(s, off + 1, &off, e);
 	}
+	if (rc == 0 && end)
+		rc = look_at(s, at, end, &payload, &scratch, &best, e);
 	/* What is written just now changes under us. */
 	if (rc == ERR_FORMAT)
 		rc = 0;

@@ -5,6 +5,7 @@
  */
 #include "store/interim.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -33,6 +34,8 @@
 #define B_STEP	  7
 #define C_STEP	  3 /* written at once */
 #define N_PLACES  50
+#define N_ROUNDS  1000
+#define N_SUMS	  100
 #define BLOB_SIZE (900u << 10) /* its blocks run into what is behind them */
 
 /* What the writer has begun and done. */
@@ -366,6 +369,48 @@ static void a_follower_does_not_mind_that_they_are_cut_off(void **state)
 	block_source_fini(&s);
 }
 
+static uint64_t n_read(void)
+{
+	own(fclosep) FILE *f = fopen("/proc/self/io", "re");
+	uint64_t n = 0;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "rchar: %" SCNu64, &n), 1);
+	return n;
+}
+
+/* Between the blocks and the last sums are remains of many others, whose headers are
+ * whole. */
+static void remains_of_others_are_not_read_each(void **state)
+{
+	const struct writer_options o = { 0 };
+	struct writer *w = NULL;
+	struct recording *r = NULL;
+	struct err e = { 0 };
+	uint64_t sums[3], before;
+
+	(void)state;
+	unlink(path);
+	must(writer_create(path, &o, &w, &e), &e);
+	add_basics(w);
+	for (uint32_t i = 1; i <= N_ROUNDS; i++) {
+		writer_info(w, "round", i % 2 ? "1" : "2");
+		must(writer_interim_begin(w) ? 0 : -1, &e);
+		for (uint32_t k = 0; k < N_SUMS; k++)
+			tell(w, 0, i, i);
+		must(writer_interim_end(w, i, i + 1, &e), &e);
+	}
+	writer_free(w);
+	before = n_read();
+	must(recording_open(path, &r, &e), &e);
+	before = n_read() - before;
+	print_message("# %" PRIu64 " of %" PRIu64 " bytes\n", before, recording_bytes(r));
+	sum(r, sums);
+	assert_int_equal(sums[0], (uint64_t)N_SUMS * N_PLACES * N_ROUNDS);
+	assert_true(before < 8 * recording_bytes(r));
+	recording_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +420,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_follower_does_not_mind_that_they_are_cut_off, scratch_file_make,
 			scratch_file_remove),
+		cmocka_unit_test_setup_teardown(remains_of_others_are_not_read_each,
+						scratch_file_make, scratch_file_remove),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
