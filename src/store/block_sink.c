@@ -146,9 +146,9 @@ static void encode(struct block_sink *s, const struct block_header *h, uint64_t 
 
 /* Behind the blocks, of which n_bytes more are about to come, and behind the one that is
  * there unless there is room before it. */
-static int place_interim(struct block_sink *s, uint64_t n_bytes, uint64_t max_bytes,
-			 struct err *e)
+static int place_interim(struct block_sink *s, uint64_t n_bytes, struct err *e)
 {
+	uint64_t max_bytes = s->interim.max_bytes;
 	const struct buf *payload = &s->interim.payload;
 	const struct block_header h = { .kind = FORMAT_INTERIM,
 					.raw_size = (uint32_t)payload->size,
@@ -187,7 +187,8 @@ int block_sink_put_interim(struct block_sink *s, const struct buf *payload,
 		buf_clear(&s->interim.payload);
 		buf_add(&s->interim.payload, payload->data, payload->size);
 	}
-	return place_interim(s, 0, max_bytes, e);
+	s->interim.max_bytes = max_bytes;
+	return place_interim(s, 0, e);
 }
 
 /* Whose place is wanted for a block. */
@@ -196,7 +197,7 @@ static void make_way(struct block_sink *s, uint64_t n_bytes)
 	uint64_t end = s->file.offset + n_bytes + s->file.kept_bytes;
 
 	if (s->interim.size && end >= s->interim.at &&
-	    place_interim(s, n_bytes, 0, NULL) < 0)
+	    place_interim(s, n_bytes, NULL) < 0)
 		block_sink_drop_interim(s);
 }
 

@@ -23,7 +23,8 @@
 
 /* What is behind the blocks, until it is replaced (interim.h). */
 struct block_sink_interim {
-	uint64_t at, size; /* in the file, its header included; size 0: there is none */
+	uint64_t at, size;  /* in the file, its header included; size 0: there is none */
+	uint64_t max_bytes; /* beyond which it is not placed; 0: anywhere */
 	struct buf payload;
 };
 
@@ -55,7 +56,8 @@ must_use int block_sink_nest(struct block_sink *s, struct buf *out, size_t from,
 			     enum format_kind kind, const struct buf *payload,
 			     struct err *e);
 /* Replaces what is behind the blocks; after a failure it is as it was.  It gives way to
- * blocks, and is gone where there is not room for both. */
+ * blocks, and is gone where there is not room for both, of the file system or max_bytes.
+ */
 must_use int block_sink_put_interim(struct block_sink *s, const struct buf *payload,
 				    uint64_t max_bytes, struct err *e);
 void block_sink_drop_interim(struct block_sink *s);

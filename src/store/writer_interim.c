@@ -149,6 +149,6 @@ void writer_interim_settle(struct writer *w)
 	x->head.generation++;
 	x->head.until = w->sink.file.offset;
 	interim_put(payload, &x->head);
-	if (block_sink_put_interim(&w->sink, payload, 0, NULL) < 0)
+	if (block_sink_put_interim(&w->sink, payload, w->options.max_bytes, NULL) < 0)
 		block_sink_drop_interim(&w->sink);
 }

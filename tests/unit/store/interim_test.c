@@ -411,6 +411,44 @@ static void remains_of_others_are_not_read_each(void **state)
 	recording_free(r);
 }
 
+static uint64_t size_of_file(void)
+{
+	own(closep) int fd = open(path, O_RDONLY);
+
+	return (uint64_t)lseek(fd, 0, SEEK_END);
+}
+
+static void no_sums_make_a_recording_larger_than_it_may_be(void **state)
+{
+	const struct writer_options o = { .max_bytes = 1u << 20 };
+	own(writer_freep) struct writer *w = NULL;
+	struct err e = { 0 };
+	uint64_t most = 0;
+
+	(void)state;
+	unlink(path);
+	must(writer_create(path, &o, &w, &e), &e);
+	add_basics(w);
+	must(writer_interim_begin(w) ? 0 : -1, &e);
+	tell(w, 0, 1, 1);
+	must(writer_interim_end(w, 1, 2, &e), &e);
+	most = size_of_file();
+	assert_true(most > INTERIM_GAP_BYTES);
+	for (uint32_t i = 0; most < 3 * o.max_bytes / 4 && i < 100000; i++) {
+		tell(w, 2, i, i);
+		must(writer_flush(w, &e), &e);
+		most = size_of_file() > most ? size_of_file() : most;
+	}
+	writer_interim_outdate(w);
+	for (uint32_t i = 0; i < 2000; i++) {
+		tell(w, 2, i, i);
+		must(writer_flush(w, &e), &e);
+		most = size_of_file() > most ? size_of_file() : most;
+	}
+	print_message("# %" PRIu64 " bytes\n", most);
+	assert_true(most > o.max_bytes / 2 && most <= o.max_bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +460,9 @@ int main(void)
 			scratch_file_remove),
 		cmocka_unit_test_setup_teardown(remains_of_others_are_not_read_each,
 						scratch_file_make, scratch_file_remove),
+		cmocka_unit_test_setup_teardown(
+			no_sums_make_a_recording_larger_than_it_may_be, scratch_file_make,
+			scratch_file_remove),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
