@@ -115,20 +115,32 @@ static void add_gap(struct guess *to, const struct anchor_gap *known,
 		add_guess(to, known->rate, 1 / variance);
 }
 
-static struct guess by_gaps(const struct anchor_gap *gaps, size_t n, size_t gap,
-			    const struct telling *t)
+/* The known gaps nearest to one, which may be that itself. */
+struct nearest {
+	size_t behind_before; /* one behind the last up to it; 0: there is none */
+	size_t behind;	      /* the first from it on; as many as there are: none */
+};
+
+/* From the gap before to this one. */
+static void go_on(struct nearest *x, const struct anchor_gap *gaps, size_t n, size_t gap)
 {
-	size_t before = gap + 1, behind = gap;
+	if (!isnan(gaps[gap].rate))
+		x->behind_before = gap + 1;
+	if (x->behind < gap)
+		x->behind = gap;
+	while (x->behind < n && isnan(gaps[x->behind].rate))
+		x->behind++;
+}
+
+static struct guess by_gaps(const struct anchor_gap *gaps, size_t n, size_t gap,
+			    const struct nearest *x, const struct telling *t)
+{
 	struct guess g = { 0 };
 
-	while (before > 0 && isnan(gaps[before - 1].rate))
-		before--;
-	while (behind < n && isnan(gaps[behind].rate))
-		behind++;
-	if (before > 0)
-		add_gap(&g, &gaps[before - 1], &gaps[gap], t);
-	if (behind < n)
-		add_gap(&g, &gaps[behind], &gaps[gap], t);
+	if (x->behind_before > 0)
+		add_gap(&g, &gaps[x->behind_before - 1], &gaps[gap], t);
+	if (x->behind < n)
+		add_gap(&g, &gaps[x->behind], &gaps[gap], t);
 	return g;
 }
 
@@ -150,11 +162,13 @@ double anchor_gaps_missed(const struct anchor_gap *gaps, size_t n, bool are_rate
 {
 	struct telling t = learn(gaps, n);
 	double hits = 0, off_alike = 0, squares = 0;
+	struct nearest nearest = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
-		struct guess of_gaps = by_gaps(gaps, n, i, &t),
-			     of_windows = by_windows(gaps, n, i, &t), g = of_gaps;
+		struct guess of_gaps, of_windows = by_windows(gaps, n, i, &t), g;
 
+		go_on(&nearest, gaps, n, i);
+		g = of_gaps = by_gaps(gaps, n, i, &nearest, &t);
 		add_guess(&g, of_windows.rate, of_windows.weight);
 		if (gaps[i].missed_ns <= 0 || g.weight <= 0)
 			continue;

@@ -17,6 +17,7 @@
 #define GAP_NS	   1e9
 #define RATE	   1e-6 /* in a native nanosecond */
 #define N_PROGRAMS 1000
+#define N_MANY	   400000
 
 /* Watched in all gaps but the first one, RATE in each. */
 static void begin(struct anchor_gap *gaps)
@@ -132,6 +133,21 @@ static void what_gaps_and_windows_count_apart_is_of_no_use(void **state unused)
 	assert_true(isfinite(variance));
 }
 
+/* Of many runs, of which one has the place: looking for it from each gap anew takes
+ * longer than a test may. */
+static void one_gap_of_many_is_found_at_once(void **state unused)
+{
+	own(freep) struct anchor_gap *gaps = xcalloc(N_MANY, sizeof(*gaps));
+	double variance;
+
+	for (int i = 0; i < N_MANY; i++)
+		gaps[i] = (struct anchor_gap){ .rate = i == N_MANY / 2 ? RATE : NAN,
+					       .missed_ns = GAP_NS,
+					       .in_windows = RATE };
+	assert_float_equal(anchor_gaps_missed(gaps, N_MANY, true, &variance),
+			   RATE * GAP_NS * N_MANY, 1);
+}
+
 /* Of -1 to 1: Marsaglia's xorshift. */
 static double chance(uint64_t *seed)
 {
@@ -177,6 +193,7 @@ int main(void)
 		cmocka_unit_test(windows_alone_tell_a_rate),
 		cmocka_unit_test(one_gap_tells_little),
 		cmocka_unit_test(what_gaps_and_windows_count_apart_is_of_no_use),
+		cmocka_unit_test(one_gap_of_many_is_found_at_once),
 		cmocka_unit_test(the_truth_is_as_near_as_is_said),
 	};
 
