@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "collect/inject_calls.h"
 #include "collect/inject_cancel.h"
+#include "collect/inject_copies.h"
 #include "collect/inject_fpe.h"
 #include "collect/inject_library.h"
 #include "collect/inject_linker.h"
@@ -570,9 +571,7 @@ int inject_begin(pid_t pid, const char *directory, uint32_t traces, struct injec
 static bool has_ours(const struct inject *i, struct wire_injected *ret)
 {
 	return read_memory((void *)(uintptr_t)i, i->place.at, ret, sizeof(*ret)) &&
-	       ret->magic == WIRE_INJECTED_MAGIC && ret->owner_pid == i->head.owner_pid &&
-	       ret->owner_start == i->head.owner_start &&
-	       ret->first_pid == i->head.first_pid;
+	       inject_copies_is_of(&i->head, ret) && ret->first_pid == i->head.first_pid;
 }
 
 /* And its calls come by. */
@@ -581,16 +580,6 @@ static bool is_ours(const struct inject *i)
 	struct wire_injected head;
 
 	return has_ours(i, &head) && head.is_patched;
-}
-
-bool inject_is_led(pid_t pid)
-{
-	struct inject other = { .pid = pid };
-	bool is = open_memory(&other, NULL) == 0 &&
-		  inject_place_is_led(&other.memory, getpid());
-
-	closep(&other.fd);
-	return is;
 }
 
 static bool renew_ways(struct inject *i)
@@ -750,36 +739,22 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 	return err_in(e, rc, where);
 }
 
-static bool has_copy(const struct inject *i, pid_t pid)
-{
-	struct inject child = *i;
-	bool has;
-
-	child.pid = pid;
-	has = open_memory(&child, NULL) == 0 && is_ours(&child);
-	closep(&child.fd);
-	return has;
-}
-
-/* Processes that were made with the library, be their parents still there or not; those
- * of one that has been left are made without.  Any process may be one: what it has at the
- * place tells. */
+/* Those of one that has been left are made without. */
 static int take_out_of_copies(struct inject *i, struct err *e)
 {
+	own(inject_copies_fini) struct inject_copies all = { 0 };
 	int rc = 0;
 
 	for (unsigned n = 1, pass = 0; n && pass < GENERATIONS; pass++) {
-		own(procfs_ids_fini) struct procfs_ids all = { 0 };
+		int one = inject_copies_find(&i->head, &all, rc < 0 ? NULL : e);
 
-		rc = procfs_processes(&all, e);
+		rc = rc < 0 ? rc : one;
 		n = 0;
-		for (size_t k = 0; k < all.ids.n; k++) {
-			pid_t pid = all.ids.at[k];
-			int one;
-
-			if (pid == i->pid || !has_copy(i, pid))
+		vec_each(x, &all.of) {
+			if (x->pid == i->pid || x->first_pid != i->head.first_pid ||
+			    x->at != i->place.at)
 				continue;
-			one = take_out_of(i, pid, rc < 0 ? NULL : e);
+			one = take_out_of(i, x->pid, rc < 0 ? NULL : e);
 			n += one == 0;
 			rc = rc < 0 ? rc : one;
 		}

@@ -26,8 +26,6 @@ extern const char *const inject_why_not;
  * of enum wire_tracer_trace.  ERR_UNSUPPORTED: it is as it was. */
 must_use int inject_begin(pid_t pid, const char *directory, uint32_t traces,
 			  struct inject **ret, struct err *e);
-/* By us, be it a copy of one that is, or as long as it is in the memory of one. */
-bool inject_is_led(pid_t pid);
 /* Objects may have been loaded since: now and then.  ERR_UNSUPPORTED: with one of them it
  * may be traced no longer, and is to be ended. */
 must_use int inject_look(struct inject *i, struct err *e);

@@ -14,12 +14,6 @@ int inject_begin(pid_t pid, const char *directory, uint32_t traces, struct injec
 	return err_set(e, ERR_UNSUPPORTED, "%s", inject_why_not);
 }
 
-bool inject_is_led(pid_t pid)
-{
-	(void)pid;
-	return false;
-}
-
 int inject_look(struct inject *i, struct err *e)
 {
 	(void)i;

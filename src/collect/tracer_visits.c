@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "collect/inject.h"
+#include "collect/inject_copies.h"
 #include "collect/inject_probe.h"
 #include "collect/source.h"
 #include "collect/timer_images.h"
@@ -184,7 +185,7 @@ static void visit_descendant(struct tracer_visits *v, pid_t pid)
 {
 	struct err why = { 0 };
 
-	if (inject_is_led(pid) || shares_memory(pid))
+	if (inject_copies_is_led(pid) || shares_memory(pid))
 		*map_slot(&v->visited, (uint64_t)pid, NULL) = 1;
 	else if (visit(v, pid, &why) < 0)
 		refuse(v, pid, &why);
