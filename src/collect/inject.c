@@ -739,36 +739,55 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 	return err_in(e, rc, where);
 }
 
-/* Those of one that has been left are made without. */
-static int take_out_of_copies(struct inject *i, struct err *e)
+/* That it is a copy of; NULL: of none of them. */
+static struct inject *find_first(struct inject *const *all, size_t n,
+				 const struct inject_copy *copy)
 {
-	own(inject_copies_fini) struct inject_copies all = { 0 };
+	for (size_t k = 0; k < n; k++)
+		if (copy->first_pid == (uint64_t)all[k]->pid &&
+		    copy->pid != all[k]->pid && copy->at == all[k]->place.at)
+			return all[k];
+	return NULL;
+}
+
+/* Those of one that has been left are made without. */
+static int take_out_of_copies(struct inject *const *all, size_t n, struct err *e)
+{
+	own(inject_copies_fini) struct inject_copies found = { 0 };
 	int rc = 0;
 
-	for (unsigned n = 1, pass = 0; n && pass < GENERATIONS; pass++) {
-		int one = inject_copies_find(&i->head, &all, rc < 0 ? NULL : e);
+	for (unsigned n_new = 1, pass = 0; n_new && pass < GENERATIONS; pass++) {
+		int one = inject_copies_find(&all[0]->head, &found, rc < 0 ? NULL : e);
 
 		rc = rc < 0 ? rc : one;
-		n = 0;
-		vec_each(x, &all.of) {
-			if (x->pid == i->pid || x->first_pid != i->head.first_pid ||
-			    x->at != i->place.at)
+		n_new = 0;
+		vec_each(copy, &found.of) {
+			struct inject *i = find_first(all, n, copy);
+
+			if (!i)
 				continue;
-			one = take_out_of(i, x->pid, rc < 0 ? NULL : e);
-			n += one == 0;
+			one = take_out_of(i, copy->pid, rc < 0 ? NULL : e);
+			n_new += one == 0;
 			rc = rc < 0 ? rc : one;
 		}
 	}
 	return rc;
 }
 
-int inject_end(struct inject *i, uint64_t *stood_ns, struct err *e)
+int inject_end(struct inject *const *all, size_t n, uint64_t *stood_ns, struct err *e)
 {
-	int rc = take_out_of(i, i->pid, e);
-	int copies = take_out_of_copies(i, rc < 0 ? NULL : e);
+	int rc = 0;
 
-	rc = rc < 0 ? rc : copies;
-	*stood_ns += i->stood_ns;
-	inject_free(i);
+	for (size_t k = 0; k <= n && n; k++) {
+		struct err *to = rc < 0 ? NULL : e;
+		int one = k < n ? take_out_of(all[k], all[k]->pid, to)
+				: take_out_of_copies(all, n, to);
+
+		rc = rc < 0 ? rc : one;
+	}
+	for (size_t k = 0; k < n; k++) {
+		*stood_ns += all[k]->stood_ns;
+		inject_free(all[k]);
+	}
 	return rc;
 }

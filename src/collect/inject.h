@@ -10,7 +10,7 @@
 #ifndef DWELL_COLLECT_INJECT_H
 #define DWELL_COLLECT_INJECT_H
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -29,9 +29,10 @@ must_use int inject_begin(pid_t pid, const char *directory, uint32_t traces,
 /* Objects may have been loaded since: now and then.  ERR_UNSUPPORTED: with one of them it
  * may be traced no longer, and is to be ended. */
 must_use int inject_look(struct inject *i, struct err *e);
-/* The process is as it was, but for memory of ours that nobody comes by; so are children
- * that it made since.  Frees it.  Otherwise *e says what is left.  *stood_ns: more, by
- * how long threads of it stood in all: each time from when the first was asked to. */
-int inject_end(struct inject *i, uint64_t *stood_ns, struct err *e);
+/* These processes of one recorder are as they were, but for memory of ours that nobody
+ * comes by; so are children that they made since, which are looked for once for all of
+ * them.  Frees them.  Otherwise *e says what is left first.  *stood_ns: more, by how long
+ * threads of them stood in all: each time from when the first was asked to. */
+int inject_end(struct inject *const *all, size_t n, uint64_t *stood_ns, struct err *e);
 
 #endif

@@ -21,9 +21,10 @@ int inject_look(struct inject *i, struct err *e)
 	return 0;
 }
 
-int inject_end(struct inject *i, uint64_t *stood_ns, struct err *e)
+int inject_end(struct inject *const *all, size_t n, uint64_t *stood_ns, struct err *e)
 {
-	(void)i;
+	(void)all;
+	(void)n;
 	(void)stood_ns;
 	(void)e;
 	return 0;

@@ -251,11 +251,11 @@ int tracer_visits_begin(struct tracer_visits *v, struct err *e)
 	return first.code;
 }
 
-static void leave(struct tracer_visits *v, const struct tracer_visit *x)
+static void leave(struct tracer_visits *v, struct inject *const *all, size_t n)
 {
 	struct err e = { 0 };
 
-	if (inject_end(x->inject, &v->stood_ns, &e) < 0)
+	if (inject_end(all, n, &v->stood_ns, &e) < 0)
 		v->trouble = e;
 }
 
@@ -271,7 +271,7 @@ void tracer_visits_look(struct tracer_visits *v)
 			v->injected.at[n++] = *x;
 			continue;
 		}
-		leave(v, x);
+		leave(v, &x->inject, 1);
 		snprintf(text, sizeof(text), "only until it loaded a library: %s",
 			 why.text);
 		note(v->context, x->pid, text);
@@ -281,8 +281,12 @@ void tracer_visits_look(struct tracer_visits *v)
 
 void tracer_visits_end(struct tracer_visits *v)
 {
+	VEC(struct inject *) all = { 0 };
+
 	vec_each(x, &v->injected)
-		leave(v, x);
+		*vec_push(&all) = x->inject;
+	leave(v, all.at, all.n);
+	vec_fini(&all);
 	vec_clear(&v->injected);
 }
 

@@ -268,6 +268,22 @@ def descendants_that_run_already_are_traced_and_left():
 
 
 @test
+def copies_of_many_are_looked_for_at_once():
+    need('strace')
+    log = f'{DIR}/many.strace'
+    with below_a_shell(*['cat'] * 11, VISITED) as p:
+        wait_until(lambda: len(children_of(p.pid)) == 12, 'they do not begin')
+        subprocess.run(['strace', '-f', '-o', log, '-e', 'trace=openat', harness.DWELL, 'attach', '-q', '-e', 'heap', '-p', str(p.pid),
+                        '-d', '0.1', '-o', f'{DIR}/many-below.dwell'], check=True, timeout=LIMIT_S)
+        for pid in p.pid, *children_of(p.pid):
+            check_lives(pid)
+    with open(log, encoding='ascii', errors='replace') as f:
+        opened = re.findall(r'"/proc/(\d+)/mem"', f.read())
+    # Of one that is none of them.
+    assert 0 < opened.count(str(os.getpid())) <= 2, opened.count(str(os.getpid()))
+
+
+@test
 def descendants_stay_alone_where_they_are_not_to_be_followed():
     with below_a_shell(VISITED) as p:
         child, = children_of(p.pid)
