@@ -18,6 +18,7 @@
 #define LET_GO_LIMIT_NS 100000000
 #define END_LIMIT_NS	20000000
 #define NAP_NS		20000
+#define NAP_MAX_NS	5000000
 
 static struct count_tracee *find(struct count_tracees *t, pid_t tid)
 {
@@ -229,9 +230,21 @@ bool count_tracee_stop_now(struct count_tracee *t)
 	return wait_until_asked(t);
 }
 
+/* On a machine with much to do it stops when its turn comes, after many others': the
+ * longer that has been, the longer the naps, which add little to it. */
+static void nap(uint64_t since_ns)
+{
+	uint64_t ns = (clock_monotonic_ns() - since_ns) / 16;
+
+	ns = ns < NAP_NS ? NAP_NS : ns > NAP_MAX_NS ? NAP_MAX_NS : ns;
+	nanosleep(&(struct timespec){ .tv_nsec = (long)ns }, NULL);
+}
+
 /* A signal that comes first is the program's: it has it, and stops behind. */
 static bool stop_one(struct count_tracee *t, uint64_t until_ns)
 {
+	uint64_t since_ns = clock_monotonic_ns();
+
 	while (!t->is_stopped && !t->is_gone) {
 		int signal = 0;
 
@@ -239,7 +252,7 @@ static bool stop_one(struct count_tracee *t, uint64_t until_ns)
 		case COUNT_STOP_NONE:
 			if (clock_monotonic_ns() > until_ns)
 				return false;
-			nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+			nap(since_ns);
 			break;
 		case COUNT_STOP_SIGNAL:
 			count_tracee_interrupt(t);

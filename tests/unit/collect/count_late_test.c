@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -123,6 +124,42 @@ static void who_ends_late_is_forgotten(void **state)
 	close(c.answer);
 }
 
+static long n_naps(void)
+{
+	struct rusage own;
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &own), 0);
+	return own.ru_nvcsw;
+}
+
+/* Two seconds and a bit. */
+static void who_does_not_stop_is_not_asked_all_the_time(void **state)
+{
+	struct child c;
+	long n = 0;
+
+	(void)state;
+	begin(&c);
+	while (!count_late_find(c.pid)) {
+		struct count_tracees t = { .pid = c.pid };
+
+		n = n_naps();
+		if (count_tracees_stop(&t, NULL) == 0)
+			nap();
+		count_tracees_fini(&t);
+	}
+	n = n_naps() - n;
+	assert_in_range(n, 0, 1000);
+	kill(c.pid, SIGKILL);
+	while (count_late_find(c.pid)) {
+		nap();
+		count_late_let_go();
+	}
+	waitpid(c.pid, NULL, 0);
+	close(c.order);
+	close(c.answer);
+}
+
 static void how_a_child_ends_is_left_to_who_launched_it(void **state)
 {
 	struct count_tracees t = { 0 };
@@ -152,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_stops_late_goes_on),
 		cmocka_unit_test(who_ends_late_is_forgotten),
+		cmocka_unit_test(who_does_not_stop_is_not_asked_all_the_time),
 		cmocka_unit_test(how_a_child_ends_is_left_to_who_launched_it),
 	};
 
