@@ -271,6 +271,7 @@ static void join(struct anchor_rows *to, const struct anchor_rows *run)
 		(struct anchor_rows_run){ .first_window = to->n_windows,
 					  .n_windows = run->n_windows,
 					  .native_ns = run->native_ns,
+					  .unseen_ns = run->unseen_ns,
 					  .first_ns = run->windows.at[0].before_ns };
 	to->n_windows += run->n_windows;
 	to->native_ns += run->native_ns;

@@ -52,7 +52,8 @@ struct anchor_rows_watched {
 /* A recording. */
 struct anchor_rows_run {
 	uint32_t first_window, n_windows;
-	double native_ns, first_ns; /* first: before its first window */
+	double native_ns, unseen_ns; /* as in all */
+	double first_ns;	     /* before its first window */
 };
 
 struct anchor_rows {

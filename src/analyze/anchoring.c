@@ -23,6 +23,8 @@
 #define MOST_PART  1.1
 /* The same of a program of several processes: those that end soon are never looked at. */
 #define LEAST_PART_OF_SEVERAL 0.3
+/* Of what was looked at: short runs have few samples, by chance more or less. */
+#define MOST_UNSAMPLED 0.2
 /* Of what was sampled of a function, that is of programs with anchors. */
 #define LEAST_COVERED 0.5
 /* Standard deviations for 19 of 20 cases. */
@@ -70,12 +72,26 @@ void anchoring_freep(struct anchoring **a)
 	anchoring_free(*a);
 }
 
+/* In runs of which less was sampled than was looked at, as a filter chose samples: others
+ * without anchors do not make up for that. */
+static double unsampled_ns(const struct anchor_rows *rows,
+			   const struct anchor_program *program)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < rows->runs.n; i++)
+		sum += fmax(0, rows->runs.at[i].native_ns - rows->runs.at[i].unseen_ns -
+				       MOST_PART * program->in_runs[i].sampled_ns);
+	return sum;
+}
+
 static bool is_enough(const struct part *a, const struct anchor_program *program)
 {
 	double part =
 		(a->rows.native_ns - a->rows.unseen_ns) / fmax(1, program->sampled_ns);
 
 	return a->rows.n_windows >= LEAST_WINDOWS && part <= MOST_PART &&
+	       unsampled_ns(&a->rows, program) <= MOST_UNSAMPLED * a->rows.native_ns &&
 	       part >= (program->n_processes > 1 ? LEAST_PART_OF_SEVERAL : LEAST_PART);
 }
 

@@ -156,6 +156,7 @@ struct program {
 	double shares[N_KINDS];
 	double truth[N_PLACES];
 	const char *build_id;
+	double sampled; /* of the time */
 	struct buf text;
 };
 
@@ -165,6 +166,7 @@ static void begin(struct program *p, bool has_meters)
 
 	*p = (struct program){ .has_meters = has_meters,
 			       .build_id = "aabb",
+			       .sampled = 1,
 			       .stay = 1 - 1 / pow(40, chance()) };
 	for (int i = 0; i < N_KINDS; i++)
 		for (unsigned k = 0; k < N_PLACES; k++)
@@ -270,8 +272,10 @@ static void write_run(struct program *p, unsigned run, unsigned n_windows)
 		   "use pid=10 event=cpu-time\n",
 		   image_path, image_path, p->build_id);
 	if (!p->has_samples)
-		buf_printf(&p->text, "a+0x100 %u\n",
-			   (n_windows * N_SLICES + N_SLICES / 2) * SLICE_MS);
+		buf_printf(
+			&p->text, "a+0x100 %u\n",
+			(unsigned)(p->sampled * (n_windows * N_SLICES + N_SLICES / 2.0) *
+				   SLICE_MS));
 	for (unsigned i = 0; i < n_windows; i++) {
 		write_between(p, i, N_SLICES);
 		write_window(p, i);
@@ -410,6 +414,25 @@ static void what_was_built_anew_is_another_program(void **state)
 	buf_fini(&p.text);
 }
 
+/* As a filter by time does: the windows are of all of the run. */
+static void a_run_without_anchors_does_not_make_up_for_samples_left_out(void **state)
+{
+	const char *all[] = { paths[0], paths[1] };
+	struct anchoring_block b[ANCHORED_LOOP_BLOCKS];
+	struct program p;
+
+	(void)state;
+	for (int is_filtered = 0; is_filtered < 2; is_filtered++) {
+		begin(&p, true);
+		p.sampled = is_filtered ? 0.5 : 1;
+		write_run(&p, 0, 6);
+		p.sampled = 20;
+		write_run(&p, 1, 0);
+		assert_int_equal(anchored_loop_find_in(all, 2, b), is_filtered ? 0 : 6);
+		buf_fini(&p.text);
+	}
+}
+
 static void the_time_that_a_function_takes_tells_what_windows_miss(void **state)
 {
 	(void)state;
@@ -436,6 +459,7 @@ int main(void)
 		TEST(ranges_have_the_truth_where_a_place_is_watched_in_turns),
 		TEST(windows_of_several_runs_are_added_up),
 		TEST(what_was_built_anew_is_another_program),
+		TEST(a_run_without_anchors_does_not_make_up_for_samples_left_out),
 		TEST(the_time_that_a_function_takes_tells_what_windows_miss),
 	};
 
