@@ -21,12 +21,22 @@ bool count_remote_write(pid_t pid, uint64_t addr, const void *from, size_t bytes
 	return process_vm_writev(pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
+/* Who has executed another program since the site was found has other code there, or
+ * none. */
+static bool is_call(const struct count_tracee *t, uint64_t site)
+{
+	uint8_t code[2];
+
+	return count_remote_read(t->tid, site, code, sizeof(code)) &&
+	       count_remote_find_call(code, sizeof(code), site) == site;
+}
+
 long count_remote_call(struct count_tracee *t, uint64_t site, long number, uint64_t a,
 		       uint64_t b, uint64_t c, uint64_t d)
 {
 	struct user_regs_struct regs;
 
-	if (!count_tracee_get(t, &regs))
+	if (!is_call(t, site) || !count_tracee_get(t, &regs))
 		return -ESRCH;
 	regs.rip = site;
 	regs.rax = (unsigned long)number;

@@ -137,6 +137,14 @@ void count_tracee_go(struct count_tracee *t, int signal)
 	ptrace(PTRACE_SYSCALL, t->tid, 0, (long)signal);
 }
 
+/* As what it executes fails. */
+static bool stands_at_fault(const struct count_tracee *t)
+{
+	siginfo_t info = { 0 };
+
+	return ptrace(PTRACE_GETSIGINFO, t->tid, 0, &info) == 0 && is_fault(&info);
+}
+
 /* All signals are blocked that can be; those that cannot come later. */
 bool count_tracee_go_to_call(struct count_tracee *t, enum count_stop which)
 {
@@ -148,8 +156,11 @@ bool count_tracee_go_to_call(struct count_tracee *t, enum count_stop which)
 		stop = wait_for(t, 0, &signal);
 		if (stop == which || stop == COUNT_STOP_GONE)
 			return stop == which;
-		if (stop == COUNT_STOP_SIGNAL)
-			t->signal = signal;
+		if (stop != COUNT_STOP_SIGNAL)
+			continue;
+		if (stands_at_fault(t))
+			return false;
+		t->signal = signal;
 	}
 }
 
@@ -190,14 +201,13 @@ bool count_tracee_keep_going(struct count_tracee *t)
 {
 	int signal = 0;
 	enum count_stop stop = count_tracee_poll(t, &signal);
-	siginfo_t info = { 0 };
 
 	if (stop == COUNT_STOP_NONE)
 		return true;
 	if (stop == COUNT_STOP_GONE)
 		return false;
 	if (stop == COUNT_STOP_SIGNAL) {
-		if (ptrace(PTRACE_GETSIGINFO, t->tid, 0, &info) == 0 && is_fault(&info))
+		if (stands_at_fault(t))
 			return false;
 		t->signal = signal;
 	}

@@ -80,7 +80,8 @@ bool count_tracee_keep_going(struct count_tracee *t);
 bool count_tracee_step(struct count_tracee *t);
 /* It stands, wherever it is; false: it has ended. */
 bool count_tracee_stop_now(struct count_tracee *t);
-/* Waits until it stands in a system call; false: it has ended. */
+/* Waits until it stands in a system call; false: it has ended, or stands as what it
+ * executes fails, and would again. */
 bool count_tracee_go_to_call(struct count_tracee *t, enum count_stop which);
 
 bool count_tracee_get(struct count_tracee *t, struct user_regs_struct *ret);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/tracer_visits.h"
 
+#include <errno.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@
 #include "host/procfs.h"
 
 /* More would be programs that make others faster than they can be visited. */
-#define ROUNDS_MAX 100
+#define ROUNDS_MAX   100
+#define PROGRAMS_MAX 3
 
 /* Whether it can be. */
 
@@ -121,8 +123,16 @@ static int put_into(struct tracer_visits *v, pid_t pid, struct err *e)
 	struct inject *i = NULL;
 	int rc = give_directory(v, pid, &directory, e);
 
-	if (rc == 0)
-		rc = inject_begin(pid, directory->path, v->traces, &i, e);
+	/* Who executes another program meanwhile is another. */
+	for (unsigned n = 0; n < PROGRAMS_MAX && rc == 0 && !i; n++) {
+		struct err why = { 0 };
+
+		rc = inject_begin(pid, directory->path, v->traces, &i, &why);
+		if (rc < 0 && why.os == ESRCH && n + 1 < PROGRAMS_MAX)
+			rc = 0;
+		else if (rc < 0 && e)
+			*e = why;
+	}
 	if (rc == 0)
 		*vec_push(&v->injected) = (struct tracer_visit){ pid, i };
 	return rc;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/count_remote.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,12 +78,10 @@ static void fail_before(void)
 	__builtin_trap();
 }
 
-/* A child of ours, which goes on to where it is led; is_there: it stands afterwards. */
-static bool run_to(void (*where)(void), uint64_t limit_ns, bool *ret_is_there)
+/* A child of ours, which stands. */
+static struct count_tracee begin(struct user_regs_struct *ret_regs)
 {
 	struct count_tracee t = { .tid = fork() };
-	struct user_regs_struct regs;
-	bool is_told;
 
 	assert_true(t.tid >= 0);
 	if (!t.tid) {
@@ -90,13 +90,28 @@ static bool run_to(void (*where)(void), uint64_t limit_ns, bool *ret_is_there)
 			pause();
 	}
 	assert_int_equal(ptrace(PTRACE_SEIZE, t.tid, 0, PTRACE_O_TRACESYSGOOD), 0);
-	assert_true(count_tracee_stop_now(&t) && count_tracee_get(&t, &regs));
+	assert_true(count_tracee_stop_now(&t) && count_tracee_get(&t, ret_regs));
+	return t;
+}
+
+static void end(const struct count_tracee *t)
+{
+	kill(t->tid, SIGKILL);
+	waitpid(t->tid, NULL, __WALL);
+}
+
+/* It goes on to where it is led; is_there: it stands afterwards. */
+static bool run_to(void (*where)(void), uint64_t limit_ns, bool *ret_is_there)
+{
+	struct user_regs_struct regs;
+	struct count_tracee t = begin(&regs);
+	bool is_told;
+
 	regs.rip = (uint64_t)where;
 	regs.orig_rax = -1UL;
 	is_told = count_remote_run_through(&t, &regs, (uint64_t)&word, limit_ns);
 	*ret_is_there = count_tracee_get(&t, &regs);
-	kill(t.tid, SIGKILL);
-	waitpid(t.tid, NULL, __WALL);
+	end(&t);
 	return is_told;
 }
 
@@ -122,6 +137,36 @@ static void who_runs_to_a_word_is_waited_for_no_longer_than_it_can_come(void **s
 	}
 }
 
+/* As one that has executed another program has no call where the old one had it. */
+static void who_has_no_call_there_makes_none(void **state)
+{
+	struct user_regs_struct before, regs;
+	struct count_tracee t = begin(&before);
+	uint64_t sites[] = { 0, 8, (uint64_t)say, (uint64_t)fail_before };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sites) / sizeof(sites[0]); i++) {
+		assert_int_equal(count_remote_call(&t, sites[i], SYS_getpid, 0, 0, 0, 0),
+				 -ESRCH);
+		assert_true(count_tracee_get(&t, &regs));
+		assert_memory_equal(&regs, &before, sizeof(regs));
+	}
+	end(&t);
+}
+
+static void who_fails_before_its_call_is_not_waited_for(void **state)
+{
+	struct user_regs_struct regs;
+	struct count_tracee t = begin(&regs);
+
+	(void)state;
+	regs.rip = (uint64_t)fail_before;
+	regs.orig_rax = -1UL;
+	assert_false(count_remote_run(&t, &regs, (uint64_t)&word));
+	assert_true(count_tracee_get(&t, &regs));
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +175,8 @@ int main(void)
 		cmocka_unit_test(memory_is_read_and_written_whole_or_not),
 		cmocka_unit_test(
 			who_runs_to_a_word_is_waited_for_no_longer_than_it_can_come),
+		cmocka_unit_test(who_has_no_call_there_makes_none),
+		cmocka_unit_test(who_fails_before_its_call_is_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
