@@ -15,7 +15,7 @@ import time
 import harness
 import visiting
 from harness import DIR, dwell, fact, need, report, run_all, test
-from visiting import (LIMIT_S, PLACE, attached, check_left, check_lives, heap_of, is_answered, is_free, is_led_by, meeting_place,
+from visiting import (LIMIT_S, PLACE, attached, check_left, check_lives, heap_of, is_answered, is_free, is_traced_by, meeting_place,
                       n_led, numbers, obeying, read_url, redis_server, refusal, server, text_of, wait_until)
 
 PROGRAMS = os.path.abspath(sys.argv[2])
@@ -163,7 +163,7 @@ def a_program_whose_dwell_is_killed_goes_on_and_can_be_attached_to_again():
     with visited('busy') as p:
         with harness.beside(harness.DWELL, 'attach', '-e', 'heap', '-p', str(p.pid), '-o', path,
                             stderr=subprocess.DEVNULL) as d:
-            wait_until(lambda: is_led_by(p.pid, d.pid), 'it does not begin')
+            wait_until(lambda: is_traced_by(p.pid, d.pid), 'it does not begin')
             d.kill()
 
         def rounds():
@@ -446,7 +446,7 @@ def a_program_that_ends_by_itself_is_no_trouble():
     with visited() as p:
         with harness.beside(harness.DWELL, 'attach', '-e', 'heap', '-p', str(p.pid), '-o', path,
                             stderr=subprocess.PIPE, text=True) as d:
-            wait_until(lambda: d.poll() is not None or is_led_by(p.pid, d.pid), 'it does not begin')
+            wait_until(lambda: d.poll() is not None or is_traced_by(p.pid, d.pid), 'it does not begin')
             p.tell('calls')
             p.end()
             said = d.communicate(timeout=LIMIT_S)[1]

@@ -10,7 +10,7 @@ import sys
 import harness
 import visiting
 from harness import DIR, dwell, fact, report, run_all, test
-from visiting import attached, check_left, heap_of, is_led_by, meeting_place, numbers, obeying, text_of, wait_until
+from visiting import attached, check_left, heap_of, is_traced_by, meeting_place, numbers, obeying, text_of, wait_until
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 EXECUTES = f'{PROGRAMS}/e2e-visited_executes'
@@ -125,7 +125,7 @@ def nothing_is_brought_any_more_when_dwell_has_been_killed():
     with executes() as p:
         with harness.beside(harness.DWELL, 'attach', '-e', 'heap', '-p', str(p.pid), '-o', f'{DIR}/killed.dwell',
                             stderr=subprocess.DEVNULL) as d:
-            wait_until(lambda: is_led_by(p.pid, d.pid), 'it does not begin')
+            wait_until(lambda: is_traced_by(p.pid, d.pid), 'it does not begin')
             assert 'libdwell-tracer' in text_of(begun(p), 'maps')
             d.kill()
             d.wait()

@@ -12,7 +12,7 @@ import sys
 import harness
 import visiting
 from harness import DIR, Skip, dwell, fact, report, run_all, test
-from visiting import attached, check_left, is_free, is_led_by, n_led, obeying, text_of, wait_until
+from visiting import attached, check_left, is_free, is_traced_by, n_led, obeying, text_of, wait_until
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 FPE = ('-e', 'fpe')
@@ -188,7 +188,7 @@ def a_program_whose_dwell_is_killed_goes_on_and_can_be_attached_to_again():
         p.tell('spin')
         with harness.beside(harness.DWELL, 'attach', *FPE, '-p', str(p.pid), '-o', path,
                             stderr=subprocess.DEVNULL) as d:
-            wait_until(lambda: is_led_by(p.pid, d.pid), 'it does not begin')
+            wait_until(lambda: is_traced_by(p.pid, d.pid), 'it does not begin')
             p.tell('divide main 1000')
             d.kill()
         for kind in KINDS:
@@ -338,7 +338,7 @@ def a_library_that_is_loaded_when_dwell_was_killed_is_in_nobodys_way():
     with loading('libm.so.6') as p:
         with harness.beside(harness.DWELL, 'attach', *FPE, '-p', str(p.pid), '-o', f'{DIR}/dead.dwell',
                             stderr=subprocess.DEVNULL) as d:
-            wait_until(lambda: is_led_by(p.pid, d.pid), 'it does not begin')
+            wait_until(lambda: is_traced_by(p.pid, d.pid), 'it does not begin')
             d.kill()
         assert p.tell(f'load {LATE} all') == '6 caught, 0 wrong\n'
         path = f'{DIR}/alive.dwell'

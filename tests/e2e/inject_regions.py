@@ -13,7 +13,7 @@ import time
 import harness
 import visiting
 from harness import DIR, Skip, dwell, fact, report, run_all, test
-from visiting import LIMIT_S, attached, check_left, is_led_by, obeying, wait_until
+from visiting import LIMIT_S, attached, check_left, is_traced_by, obeying, wait_until
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 MORE = f'{PROGRAMS}/libe2e-visited-regions-more.so'
@@ -137,8 +137,7 @@ def what_a_program_does_just_before_it_ends_is_counted():
     with marked() as p:
         with harness.beside(harness.DWELL, 'attach', *REGIONS, '-p', str(p.pid), '-o', path,
                             stderr=subprocess.DEVNULL) as d:
-            wait_until(lambda: d.poll() is not None or (is_led_by(p.pid, d.pid) and
-                                                        visiting.is_observed(p.pid)), 'it does not begin')
+            wait_until(lambda: d.poll() is not None or is_traced_by(p.pid, d.pid), 'it does not begin')
             p.tell('leave 123')
             assert d.wait(LIMIT_S) == 0
         p.process.wait(LIMIT_S)

@@ -14,7 +14,7 @@ import sys
 import harness
 import visiting
 from harness import DIR, dwell, fact, report, run_all, test
-from visiting import (LIMIT_S, attached, check_left, is_free, is_led_by, obeying, redis_server, text_of, wait_until)
+from visiting import (LIMIT_S, attached, check_left, is_free, is_traced_by, obeying, redis_server, text_of, wait_until)
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 WAITS = f'{PROGRAMS}/e2e-sync_waits'
@@ -218,7 +218,7 @@ def a_program_whose_dwell_is_killed_goes_on():
     with waiting() as p:
         with harness.beside(harness.DWELL, 'attach', '-e', 'sync', '-p', str(p.pid), '-o', f'{DIR}/killed.dwell',
                             stderr=subprocess.DEVNULL) as d:
-            wait_until(lambda: is_led_by(p.pid, d.pid), 'it does not begin')
+            wait_until(lambda: is_traced_by(p.pid, d.pid), 'it does not begin')
             do(p, 'park')
         do(p, 'go')
         assert p.tell('contended 100000') == '400000\n'

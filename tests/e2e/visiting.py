@@ -60,6 +60,10 @@ def is_observed(pid):
     return not is_paused
 
 
+def is_traced_by(pid, owner):
+    return is_led_by(pid, owner) and is_observed(pid)
+
+
 def check_left(pid):
     assert is_free(pid)
     assert n_led(pid) == 0, n_led(pid)
@@ -110,7 +114,7 @@ def attached(pid, path, *args):
     """dwell, until the block ends."""
     with harness.beside(harness.DWELL, 'attach', *(args or ('-e', 'heap')), '-p', str(pid), '-o', path,
                         stderr=subprocess.PIPE, text=True) as p:
-        wait_until(lambda: p.poll() is not None or (is_led_by(pid, p.pid) and is_observed(pid)), 'it does not begin')
+        wait_until(lambda: p.poll() is not None or is_traced_by(pid, p.pid), 'it does not begin')
         assert p.poll() is None, p.stderr.read()
         yield p
         p.send_signal(signal.SIGINT)
