@@ -58,12 +58,13 @@ static void take_child(void *ctx, uint32_t pid, uint32_t id)
 	*vec_push(&a->at) = new;
 }
 
-static void look_at_each(struct anchor_processes *a, uint32_t next)
+static void look_at_each(struct anchor_processes *a, const struct anchor_process *kept,
+			 uint32_t next)
 {
 	for (size_t i = 0; i < a->at.n;) {
 		struct anchor_process *p = a->at.at[i];
 
-		if (anchor_process_look(p, next)) {
+		if (anchor_process_look(p, next) || p == kept) {
 			p->ran_ns = p->cpu_ns - p->looked_ns;
 			p->looked_ns = p->cpu_ns;
 			i++;
@@ -75,7 +76,8 @@ static void look_at_each(struct anchor_processes *a, uint32_t next)
 	}
 }
 
-bool anchor_processes_look(struct anchor_processes *a, uint32_t next)
+bool anchor_processes_look(struct anchor_processes *a, const struct anchor_process *kept,
+			   uint32_t next)
 {
 	uint64_t now_ns = clock_monotonic_ns(), own_ns;
 
@@ -83,7 +85,7 @@ bool anchor_processes_look(struct anchor_processes *a, uint32_t next)
 		return false;
 	own_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	tracker_each_running(a->setting->tracker, take_child, a);
-	look_at_each(a, next);
+	look_at_each(a, kept, next);
 	own_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - own_ns;
 	a->look_due_ns = now_ns + own_ns * LOOK_COSTS;
 	return true;

@@ -32,8 +32,10 @@ void anchor_processes_fini(struct anchor_processes *a);
 /* One that runs already: what it did so far is not told. */
 must_use int anchor_processes_add(struct anchor_processes *a, pid_t pid, struct err *e);
 /* Lets go who is gone, and takes who is new; none that was lent before is there after
- * that.  next: the number of the next window.  False: it is too early to look again. */
-bool anchor_processes_look(struct anchor_processes *a, uint32_t next);
+ * that but kept, unless NULL.  next: the number of the next window.  False: it is too
+ * early to look again. */
+bool anchor_processes_look(struct anchor_processes *a, const struct anchor_process *kept,
+			   uint32_t next);
 /* Who is to be counted now: by chance, who ran between the last two looks, the more the
  * more likely.  NULL: nobody. */
 struct anchor_process *anchor_processes_choose(struct anchor_processes *a);

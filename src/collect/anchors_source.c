@@ -43,6 +43,7 @@ extern const struct source_ops anchors_source;
 #define IDLE_TURNS_NS 5000000u	/* where there are turns between windows */
 #define NEAR_NS	      20000000u /* of CPU time, before and behind a window */
 #define NEAR_WALL_NS  500000000u
+#define HARDLY	      8 /* of the time: who runs less than one in so many */
 #define PER_CENT      100.0
 
 enum state {
@@ -65,6 +66,7 @@ struct anchors {
 	struct anchor_process_setting setting;
 	struct anchor_processes processes;
 	struct anchor_process *process; /* whose turn it is; NULL when idle */
+	bool is_gone;			/* it has ended */
 	int timer;
 	bool is_started;
 	enum state state;
@@ -73,6 +75,7 @@ struct anchors {
 	struct err why_kept; /* the counters, at the end */
 	uint64_t began_ns;   /* wall time of a window, or of a moment near one */
 	uint64_t begin_cpu_ns, own_cpu_ns;
+	uint64_t begin_all_ns; /* CPU time of all by then */
 };
 
 /* The others are left alone. */
@@ -232,15 +235,35 @@ static void begin_near(struct anchors *s, enum state state)
 {
 	anchor_meters_begin_near(&s->process->meters);
 	s->begin_cpu_ns = s->process->cpu_ns;
+	s->begin_all_ns = s->budget.cpu_ns;
 	s->visits.look = &s->process->look;
 	s->began_ns = clock_monotonic_ns();
 	s->state = state;
 }
 
+static uint64_t near_cpu_ns(const struct anchors *s)
+{
+	return s->process->cpu_ns - s->begin_cpu_ns;
+}
+
 static bool is_near_over(const struct anchors *s)
 {
-	return s->process->cpu_ns - s->begin_cpu_ns >= NEAR_NS ||
+	return near_cpu_ns(s) >= NEAR_NS ||
 	       clock_monotonic_ns() - s->began_ns >= NEAR_WALL_NS;
+}
+
+/* It has ended, or waits for others that run: a driver for its compiler, say.  Others are
+ * looked for only if it hardly runs, for that costs something. */
+static bool is_others_turn(struct anchors *s)
+{
+	uint64_t wall_ns = clock_monotonic_ns() - s->began_ns;
+
+	if (s->is_gone)
+		return true;
+	if (wall_ns < NEAR_NS || near_cpu_ns(s) >= wall_ns / HARDLY)
+		return false;
+	anchor_processes_look(&s->processes, s->process, s->n_windows);
+	return s->budget.cpu_ns - s->begin_all_ns >= near_cpu_ns(s) + NEAR_NS;
 }
 
 /* Where nothing is read there is nothing to wait for but the window's own moment. */
@@ -273,6 +296,13 @@ static void be_idle(struct anchors *s)
 {
 	s->process = NULL;
 	s->state = IDLE;
+}
+
+/* Somebody else has the window, which is due still. */
+static void pass_over(struct anchors *s)
+{
+	anchor_meters_end_near(&s->process->meters);
+	be_idle(s);
 }
 
 static void be_refused(struct anchors *s, const struct err *why)
@@ -397,7 +427,7 @@ static bool is_due(const struct anchors *s)
 
 static void look_for_work(struct anchors *s)
 {
-	bool is_new = anchor_processes_look(&s->processes, s->n_windows);
+	bool is_new = anchor_processes_look(&s->processes, NULL, s->n_windows);
 	struct anchor_process *p = NULL;
 
 	count_resting_check(&s->visits.resting);
@@ -437,6 +467,10 @@ static void step(struct anchors *s)
 		look_for_work(s);
 		break;
 	case BEFORE:
+		if (is_others_turn(s)) {
+			pass_over(s);
+			break;
+		}
 		if (!is_before_over(s))
 			break;
 		anchor_meters_tell_near(&s->process->meters, s->n_windows, true);
@@ -453,7 +487,7 @@ static void step(struct anchors *s)
 		begin_near(s, BEHIND);
 		break;
 	case BEHIND:
-		if (!is_near_over(s))
+		if (!is_near_over(s) && !is_others_turn(s))
 			break;
 		anchor_meters_tell_near(&s->process->meters, s->n_windows - 1, false);
 		be_idle(s);
@@ -512,8 +546,7 @@ static int anchors_drain(struct source *source, bool is_final, struct err *e)
 	if (!s->processes.at.n ||
 	    (!is_final && read(s->timer, &n, sizeof(n)) != sizeof(n)))
 		return 0;
-	if (s->process)
-		anchor_process_look(s->process, s->n_windows);
+	s->is_gone = s->process && !anchor_process_look(s->process, s->n_windows);
 	if (!is_final) {
 		step_and_tell(s);
 		wake_in(s, next_ns(s));
@@ -522,7 +555,7 @@ static int anchors_drain(struct source *source, bool is_final, struct err *e)
 	if (s->state == WATCHING)
 		end_turn(s);
 	s->processes.look_due_ns = 0;
-	anchor_processes_look(&s->processes, s->n_windows);
+	anchor_processes_look(&s->processes, NULL, s->n_windows);
 	anchor_processes_tell(&s->processes, s->n_windows);
 	return 0;
 }

@@ -101,6 +101,16 @@ def a_compiler_is_told_and_not_its_driver():
 
 
 @test
+def who_waits_for_a_child_has_not_its_windows():
+    """The shell is all that there is to choose when the first is due, as often as not."""
+    for _ in range(4):
+        path, p = record(['sh', '-c', f'{PROGRAM} {TURNS // 4}; true'], budget=50)
+        assert p.returncode == 0, p
+        met = {f['comm'].strip('"') for i, f in enumerate(cat(path, 'processes')) if i in windows_of(path)}
+        assert met == {'e2e-anchored'}, met
+
+
+@test
 def how_a_child_ends_is_as_without():
     path, p = record(['sh', '-c', f'{PROGRAM} {10 * TURNS} & sleep 2; kill -9 $!; wait $!; exit $(($? - 100))'])
     assert p.returncode == 37 and len(p.stderr.splitlines()) <= 1, p
