@@ -108,7 +108,7 @@ static const char *take(struct recording *r, const struct format_entry *b,
 	return dictionary_apply(&r->dictionary, b->kind, payload);
 }
 
-static bool is_of_interest(unsigned kind)
+bool recording_wants(unsigned kind)
 {
 	return dictionary_has_kind(kind) || kind == FORMAT_SAMPLES ||
 	       kind == FORMAT_TRACES || kind == FORMAT_BLOB_PIECE || format_is_code(kind);
@@ -152,16 +152,6 @@ static int compare_pieces(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static void tell_interim(struct recording *r)
-{
-	const char *start = recording_info(r, "start-monotonic-ns");
-	uint64_t start_ns = start ? strtoull(start, NULL, 10) : 0;
-
-	if (r->interim.generation && r->interim.time_ns > start_ns)
-		damage_add(&r->damage, "; sums of what ran then are as of %.1f s",
-			   (double)(r->interim.time_ns - start_ns) / 1e9);
-}
-
 void recording_settle(struct recording *r)
 {
 	if (r->pieces.n)
@@ -170,34 +160,7 @@ void recording_settle(struct recording *r)
 	buf_fini(&r->raw);
 	dictionary_trim(&r->dictionary);
 	r->damage_line = damage_line(&r->damage, r->list.is_closed, r->list.whole_bytes);
-	tell_interim(r);
-}
-
-/* Of a recorder that was killed; what it wrote behind them says some of it again. */
-static int find_interim(struct recording *r, struct err *e)
-{
-	int rc = interim_find(&r->source, r->list.whole_bytes, &r->interim, e);
-
-	if (rc == 0 && r->interim.generation && r->interim.until)
-		block_list_cut(&r->list, r->interim.until);
-	return rc;
-}
-
-static int load_interim(struct recording *r, struct err *e)
-{
-	uint64_t off = r->interim.from, end = r->interim.end;
-	struct block_header h;
-	int rc = 0;
-
-	r->source.inner_from = off;
-	while (rc == 0 && off < end && block_source_header(&r->source, off, &h, e) == 0) {
-		const struct format_entry b = { off, h.stored_size, h.kind, { 0 } };
-
-		off += BLOCK_HEADER_BYTES + h.stored_size;
-		if (off <= end && is_of_interest(h.kind))
-			rc = recording_load_block(r, &b, e);
-	}
-	return rc;
+	recording_tell_interim(r);
 }
 
 static int load(struct recording *r, bool is_growing, struct err *e)
@@ -209,12 +172,12 @@ static int load(struct recording *r, bool is_growing, struct err *e)
 	if (!r->source.has_whole_header)
 		damage_note(&r->damage, "damaged at byte 0: the file header");
 	if (rc == 0 && r->list.has_interim && !r->list.is_closed && !is_growing)
-		rc = find_interim(r, e);
+		rc = recording_find_interim(r, e);
 	for (size_t i = 0; i < r->list.blocks.n && rc == 0; i++)
-		if (is_of_interest(r->list.blocks.at[i].kind))
+		if (recording_wants(r->list.blocks.at[i].kind))
 			rc = recording_load_block(r, &r->list.blocks.at[i], e);
 	if (rc == 0 && r->interim.generation)
-		rc = load_interim(r, e);
+		rc = recording_load_interim(r, e);
 	recording_settle(r);
 	return rc;
 }
@@ -255,7 +218,7 @@ int recording_follow(struct recording *r, struct err *e)
 	if (rc == 0)
 		rc = block_list_follow(&r->list, &r->source, &r->damage, e);
 	for (; i < r->list.blocks.n && rc == 0; i++)
-		if (is_of_interest(r->list.blocks.at[i].kind))
+		if (recording_wants(r->list.blocks.at[i].kind))
 			rc = recording_load_block(r, &r->list.blocks.at[i], e);
 	recording_settle(r);
 	return rc < 0 ? err_in(e, rc, r->source.path) : 0;
@@ -309,14 +272,6 @@ const char *recording_damage(const struct recording *r)
 bool recording_is_complete(const struct recording *r)
 {
 	return r->list.is_closed;
-}
-
-bool recording_has_interim(const struct recording *r, uint64_t *ret_time_ns,
-			   uint64_t *ret_next_ns)
-{
-	*ret_time_ns = r->interim.time_ns;
-	*ret_next_ns = r->interim.next_ns;
-	return r->interim.generation != 0;
 }
 
 uint64_t recording_bytes(const struct recording *r)

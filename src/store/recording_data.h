@@ -2,8 +2,8 @@
  *
  * recording_data - the inside of an open recording, shared by its parts.
  *
- * recording.c opens all of it and answers, recording_part.c and recording_front.c open a
- * part.
+ * recording.c opens all of it and answers, recording_interim.c knows what a killed
+ * recorder had not written yet, recording_part.c and recording_front.c open a part.
  */
 #ifndef DWELL_STORE_RECORDING_DATA_H
 #define DWELL_STORE_RECORDING_DATA_H
@@ -52,6 +52,13 @@ struct recording {
  * system's. */
 must_use int recording_load_block(struct recording *r, const struct format_entry *b,
 				  struct err *e);
+/* Are blocks of this kind loaded? */
+bool recording_wants(unsigned kind);
+/* Of one whose blocks are listed, and have not been loaded yet. */
+must_use int recording_find_interim(struct recording *r, struct err *e);
+/* When they have been. */
+must_use int recording_load_interim(struct recording *r, struct err *e);
+void recording_tell_interim(struct recording *r);
 /* Opens all of a recording that ended in order but its stacks and samples, which are
  * known by where they are.  ERR_FORMAT: it is damaged, or did not end in order. */
 must_use int recording_open_front(const char *path, struct recording **ret,
