@@ -430,7 +430,9 @@ static void json_process(const struct heap_view *v, struct json *j, size_t sourc
 	json_key_u64(j, "pid", process->pid);
 	json_key_u64(j, "source", source);
 	json_key_u64(j, "process", x->process);
-	if (!process->end_ns && recording_has_interim(rec, &time_ns, &next_ns))
+	/* Its last word may be there before it is said that it has ended. */
+	if (!process->end_ns && x->facts[HEAP_FACT_LOOKED] >= HEAP_FACTS_VISITED &&
+	    recording_has_interim(rec, &time_ns, &next_ns))
 		json_key_u64(j, "as_of_ns", time_ns);
 	for (int i = 0; i < HEAP_FACT_N; i++)
 		json_key_u64(j, heap_facts_name((enum heap_fact)i), x->facts[i]);

@@ -93,16 +93,24 @@ static bool go_on(struct timer_image *m)
 	return is_busy;
 }
 
+static bool may_be_interim(const struct traced_image *t)
+{
+	for (size_t i = 0; i < TRACING_N; i++)
+		if (t->states[i] && tracings[i]->interim)
+			return true;
+	return false;
+}
+
 static bool interim(struct timer_image *m, uint64_t now_ns)
 {
 	struct traced_image *t = m->traced;
 	bool has_any = false;
 
+	if (t && may_be_interim(t))
+		t->sums = writer_interim_of(m->totals->writer, t->sums);
 	for (size_t i = 0; t && i < TRACING_N; i++)
 		if (t->states[i] && tracings[i]->interim)
 			has_any |= tracings[i]->interim(t->states[i], now_ns);
-	if (has_any)
-		t->is_interim = true;
 	return has_any;
 }
 
@@ -112,11 +120,13 @@ static void end(struct timer_image *m, uint64_t now_ns)
 
 	if (!t)
 		return;
-	if (t->is_interim)
-		writer_interim_outdate(m->totals->writer);
+	if (t->sums)
+		writer_last_sums_begin(m->totals->writer, t->sums);
 	for (size_t i = 0; i < TRACING_N; i++)
 		if (t->states[i])
 			tracings[i]->end(t->states[i], now_ns);
+	if (t->sums)
+		writer_last_sums_end(m->totals->writer, t->sums);
 	map_fini(&t->names);
 	vec_fini(&t->stacks);
 	free(t);

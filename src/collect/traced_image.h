@@ -24,7 +24,7 @@ struct gauges_cuts;
 struct traced_image {
 	struct timer_image *image;
 	bool is_followed;
-	bool is_interim;  /* the recording has what it would tell if it ended */
+	uint32_t sums;	  /* their number as interim ones in the recording; 0: none yet */
 	uint32_t thread;  /* id in the recording of the first */
 	struct map names; /* of a stack in the target → its index */
 	VEC(struct traced_stack) stacks; /* [0]: what has none, of the first thread */

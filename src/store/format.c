@@ -37,6 +37,7 @@ static const char *const kind_names[FORMAT_N_KINDS] = {
 	[FORMAT_GAUGES] = "gauges",
 	[FORMAT_ANCHOR_WAYS] = "anchor ways",
 	[FORMAT_INTERIM] = "interim sums",
+	[FORMAT_SUMS_MARK] = "whose sums",
 };
 
 const char *format_kind_name(unsigned kind)

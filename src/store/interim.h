@@ -25,8 +25,8 @@ struct interim {
 	uint64_t generation; /* the highest one counts; 0: there is none */
 	uint64_t time_ns;    /* that the sums are of */
 	uint64_t next_ns;    /* when the next was to be written */
-	/* Blocks of the recording from there on say what these sums say already; 0: none
-	 * does. */
+	/* Blocks of the recording from there on say what these sums say already; 0: marks
+	 * tell (sums_mark.h).  Not written any more. */
 	uint64_t until;
 	uint64_t from, end; /* the blocks inside, in the file; of a reader */
 };

@@ -241,6 +241,7 @@ void recording_free(struct recording *r)
 	vec_fini(&r->gauges);
 	vec_fini(&r->accesses);
 	vec_fini(&r->pieces);
+	sums_marks_fini(&r->marks);
 	buf_fini(&r->stored);
 	buf_fini(&r->raw);
 	free(r);

@@ -15,6 +15,7 @@
 #include "store/dictionary.h"
 #include "store/interim.h"
 #include "store/recording.h"
+#include "store/sums_mark.h"
 
 struct data_block {
 	uint64_t offset;
@@ -33,7 +34,8 @@ struct recording {
 	struct damage damage;
 	const char *damage_line;
 	struct dictionary dictionary;
-	struct interim interim; /* generation 0: none */
+	struct interim interim;	 /* generation 0: none */
+	struct sums_marks marks; /* where there is one */
 	VEC(struct data_block) samples;
 	VEC(struct data_block) traces;
 	VEC(struct data_block) basic_blocks;

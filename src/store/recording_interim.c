@@ -3,20 +3,16 @@
 
 #include <stdlib.h>
 
-/* Of a recorder that was killed; what it wrote behind them says some of it again. */
-int recording_find_interim(struct recording *r, struct err *e)
-{
-	int rc = interim_find(&r->source, r->list.whole_bytes, &r->interim, e);
+/* Calls take() with each block inside, and whose it is: 0 nobody's. */
+typedef int take_fn(struct recording *r, const struct format_entry *b, uint64_t number,
+		    struct err *e);
 
-	if (rc == 0 && r->interim.generation && r->interim.until)
-		block_list_cut(&r->list, r->interim.until);
-	return rc;
-}
-
-int recording_load_interim(struct recording *r, struct err *e)
+static int each_inside(struct recording *r, take_fn *take, struct err *e)
 {
 	uint64_t off = r->interim.from, end = r->interim.end;
+	struct sums_mark mark = { 0 };
 	struct block_header h;
+	bool is_whole;
 	int rc = 0;
 
 	r->source.inner_from = off;
@@ -24,10 +20,61 @@ int recording_load_interim(struct recording *r, struct err *e)
 		const struct format_entry b = { off, h.stored_size, h.kind, { 0 } };
 
 		off += BLOCK_HEADER_BYTES + h.stored_size;
-		if (off <= end && recording_wants(h.kind))
-			rc = recording_load_block(r, &b, e);
+		if (off > end)
+			break;
+		if (h.kind == FORMAT_SUMS_MARK)
+			rc = sums_mark_read(&r->source, b.offset, &is_whole, &mark, e);
+		else if (recording_wants(h.kind))
+			rc = take(r, &b, mark.number, e);
 	}
 	return rc;
+}
+
+/* Of last sums some of which are missing there are interim ones. */
+static int cut_torn(struct recording *r, unused const struct format_entry *b,
+		    uint64_t number, unused struct err *e)
+{
+	if (r->marks.torn_off && number == r->marks.number)
+		block_list_cut(&r->list, r->marks.torn_off);
+	return 0;
+}
+
+/* What the chain has of their origins is the last word, if it is whole.  Behind damage
+ * nobody knows what is missing. */
+static int find_marks(struct recording *r, struct err *e)
+{
+	int rc = sums_marks_read(&r->marks, &r->source, &r->list, e);
+
+	if (rc == 0 && r->marks.torn_off && r->damage.n_findings) {
+		map_slot(&r->marks.told, r->marks.number, NULL);
+		r->marks.torn_off = 0;
+	}
+	if (rc == 0 && r->marks.torn_off)
+		rc = each_inside(r, cut_torn, e);
+	r->source.inner_from = 0;
+	return rc;
+}
+
+int recording_find_interim(struct recording *r, struct err *e)
+{
+	int rc = interim_find(&r->source, r->list.whole_bytes, &r->interim, e);
+
+	if (rc == 0 && r->interim.generation && r->interim.until)
+		block_list_cut(&r->list, r->interim.until);
+	if (rc == 0 && r->interim.generation)
+		rc = find_marks(r, e);
+	return rc;
+}
+
+static int load_untold(struct recording *r, const struct format_entry *b, uint64_t number,
+		       struct err *e)
+{
+	return map_find(&r->marks.told, number) ? 0 : recording_load_block(r, b, e);
+}
+
+int recording_load_interim(struct recording *r, struct err *e)
+{
+	return each_inside(r, load_untold, e);
 }
 
 void recording_tell_interim(struct recording *r)

@@ -94,16 +94,21 @@ must_use int writer_blob(struct writer *w, const struct model_blob *blob,
 
 /* Between begin and end facts, samples and trace events do not go on: they are sums that
  * will be told later on, as they are at time_ns, and are read only of a recording that is
- * not closed.  They take the place of those before; when whoever they are of is about to
- * tell the last ones, these are outdated before.  next_ns: when they are to be renewed.
- * A failure to write them is none of the writer's: those before stay.  False: there is no
- * place for such. */
+ * not closed.  They take the place of those before.  next_ns: when they are to be
+ * renewed. A failure to write them is none of the writer's: those before stay.  False:
+ * there is no place for such. */
 must_use bool writer_interim_begin(struct writer *w);
 must_use int writer_interim_end(struct writer *w, uint64_t time_ns, uint64_t next_ns,
 				struct err *e);
-void writer_interim_outdate(struct writer *w);
+/* In between: from here on they are of one origin, by the number that it has; 0: a new
+ * one.  Returns it. */
+uint32_t writer_interim_of(struct writer *w, uint32_t number);
 /* There is nothing to be told later on. */
 void writer_interim_drop(struct writer *w);
+/* Between these an origin tells the last of its sums, and nobody anything else; they take
+ * the place of its interim ones when they are all written. */
+void writer_last_sums_begin(struct writer *w, uint32_t number);
+void writer_last_sums_end(struct writer *w, uint32_t number);
 
 /* All that was taken so far becomes whole blocks on disk (not fsynced).  What waits of a
  * patient one is tried again; a failure means that something waits on. */

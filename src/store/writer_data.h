@@ -27,11 +27,13 @@
 #define WRITER_N_RECORD_KINDS 9
 
 struct writer_interim {
-	bool is_open, is_outdated;
-	struct err failure; /* of what is inside */
+	bool is_open;
+	uint32_t n_origins, origin; /* 0: nobody's */
+	bool is_marked;		    /* the payload says whose its last block is */
+	struct err failure;	    /* of what is inside */
 	struct sample_batch samples;
 	struct trace_batch traces;
-	struct buf facts, payload;
+	struct buf facts, payload, mark;
 	uint32_t n_facts;
 	struct interim head; /* of the last one */
 };
@@ -90,8 +92,6 @@ void writer_interim_sample(struct writer *w, const struct model_sample *s);
 void writer_interim_trace(struct writer *w, const struct model_trace *t,
 			  unsigned n_values);
 void writer_interim_fact(struct writer *w, const struct model_fact *fact);
-/* Before blocks are appended: may these say what interim sums say? */
-void writer_interim_settle(struct writer *w);
 void writer_interim_fini(struct writer_interim *x);
 /* The failure that was kept, as a result. */
 int writer_failure(const struct writer *w, struct err *e);

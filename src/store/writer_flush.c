@@ -321,7 +321,6 @@ int writer_flush_blocks(struct writer *w, struct err *e)
 {
 	int rc;
 
-	writer_interim_settle(w);
 	rc = w->has_failed ? writer_failure(w, e) : writer_append_explanations(w, e);
 	w->began_ns = 0;
 	w->has_flushed = true;

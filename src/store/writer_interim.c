@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 
+#include "store/sums_mark.h"
 #include "store/writer_data.h"
 
 void writer_interim_fini(struct writer_interim *x)
@@ -9,6 +10,16 @@ void writer_interim_fini(struct writer_interim *x)
 	trace_batch_fini(&x->traces);
 	buf_fini(&x->facts);
 	buf_fini(&x->payload);
+	buf_fini(&x->mark);
+}
+
+static void nest_block(struct writer *w, enum format_kind kind, const struct buf *payload)
+{
+	struct writer_interim *x = &w->interim;
+
+	if (!x->failure.code)
+		(void)!block_sink_nest(&w->sink, &x->payload, interim_head_bytes(), kind,
+				       payload, &x->failure);
 }
 
 /* The payload under construction as a block inside. */
@@ -16,9 +27,12 @@ static void nest(struct writer *w, enum format_kind kind, const struct buf *payl
 {
 	struct writer_interim *x = &w->interim;
 
-	if (!x->failure.code)
-		(void)!block_sink_nest(&w->sink, &x->payload, interim_head_bytes(), kind,
-				       payload, &x->failure);
+	if (!x->is_marked) {
+		sums_mark_encode(&(struct sums_mark){ .number = x->origin }, &x->mark);
+		nest_block(w, FORMAT_SUMS_MARK, &x->mark);
+		x->is_marked = true;
+	}
+	nest_block(w, kind, payload);
 }
 
 static void nest_samples(struct writer *w)
@@ -77,6 +91,24 @@ void writer_interim_fact(struct writer *w, const struct model_fact *fact)
 		nest_facts(w);
 }
 
+static void nest_all(struct writer *w)
+{
+	nest_samples(w);
+	nest_traces(w);
+	nest_facts(w);
+}
+
+uint32_t writer_interim_of(struct writer *w, uint32_t number)
+{
+	struct writer_interim *x = &w->interim;
+
+	assert(x->is_open && number <= x->n_origins);
+	nest_all(w);
+	x->origin = number ? number : ++x->n_origins;
+	x->is_marked = false;
+	return x->origin;
+}
+
 bool writer_interim_begin(struct writer *w)
 {
 	struct writer_interim *x = &w->interim;
@@ -84,6 +116,8 @@ bool writer_interim_begin(struct writer *w)
 	if (w->has_failed || w->is_full || w->options.is_patient)
 		return false;
 	x->is_open = true;
+	x->origin = 0;
+	x->is_marked = false;
 	x->failure = (struct err){ 0 };
 	x->samples.is_merged = w->options.no_time;
 	interim_begin(&x->payload);
@@ -97,12 +131,9 @@ int writer_interim_end(struct writer *w, uint64_t time_ns, uint64_t next_ns,
 	int rc;
 
 	assert(x->is_open);
-	nest_samples(w);
-	nest_traces(w);
-	nest_facts(w);
+	nest_all(w);
 	x->is_open = false;
-	/* They refer only to what is there; and what those before tell, and the recording
-	 * as well, is cut off until they are. */
+	/* They refer only to what is there. */
 	rc = writer_flush(w, e);
 	if (rc == 0 && x->failure.code) {
 		if (e)
@@ -118,15 +149,7 @@ int writer_interim_end(struct writer *w, uint64_t time_ns, uint64_t next_ns,
 				    .time_ns = time_ns,
 				    .next_ns = next_ns };
 	interim_put(&x->payload, &x->head);
-	rc = block_sink_put_interim(&w->sink, &x->payload, w->options.max_bytes, e);
-	if (rc == 0)
-		x->is_outdated = false;
-	return rc;
-}
-
-void writer_interim_outdate(struct writer *w)
-{
-	w->interim.is_outdated = true;
+	return block_sink_put_interim(&w->sink, &x->payload, w->options.max_bytes, e);
 }
 
 void writer_interim_drop(struct writer *w)
@@ -135,20 +158,24 @@ void writer_interim_drop(struct writer *w)
 	if (w->sink.interim.size && writer_flush(w, NULL) < 0)
 		return; /* with what it says */
 	block_sink_drop_interim(&w->sink);
-	w->interim.is_outdated = false;
 }
 
-/* Who reads both counts some twice: from here on it is these sums or those blocks. */
-void writer_interim_settle(struct writer *w)
+static void mark(struct writer *w, const struct sums_mark *m)
 {
-	struct writer_interim *x = &w->interim;
-	struct buf *payload = &w->sink.interim.payload;
-
-	if (!x->is_outdated || !w->sink.interim.size || x->head.until)
+	/* Where data has no place, the last sums are not there. */
+	if (writer_flush_blocks(w, NULL) < 0 || w->is_full)
 		return;
-	x->head.generation++;
-	x->head.until = w->sink.file.offset;
-	interim_put(payload, &x->head);
-	if (block_sink_put_interim(&w->sink, payload, w->options.max_bytes, NULL) < 0)
-		block_sink_drop_interim(&w->sink);
+	sums_mark_encode(m, &w->payload);
+	if (writer_append(w, FORMAT_SUMS_MARK, NULL, true, NULL) < 0)
+		return; /* kept in w->failure */
+}
+
+void writer_last_sums_begin(struct writer *w, uint32_t number)
+{
+	mark(w, &(struct sums_mark){ .number = number });
+}
+
+void writer_last_sums_end(struct writer *w, uint32_t number)
+{
+	mark(w, &(struct sums_mark){ .number = number, .is_end = true });
 }

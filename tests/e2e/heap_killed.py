@@ -98,6 +98,19 @@ def what_a_program_did_is_known_until_a_moment_before_its_recorder_was_killed():
 
 
 @test
+def a_process_that_had_ended_is_known_to_its_end():
+    for wait in 0, 0.4:
+        p, log, path = begin('told')
+        wait_until(lambda: CHILD_STEPS in map(len, steps(log).values()), 'no child ends')
+        # It is written within a second, like all that is taken.
+        time.sleep(1.1 + wait)
+        p.kill()
+        p.wait()
+        known = check(path, log, time.monotonic_ns())
+        assert len(known) == 2 and sum('as_of_ns' in x for x in known.values()) == 1, known
+
+
+@test
 def it_is_known_wherever_in_its_writing_the_recorder_was_killed():
     need('strace')
     n_known = 0

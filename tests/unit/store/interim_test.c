@@ -22,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "scratch_file.h"
 #include "store/block_list.h"
@@ -33,14 +34,20 @@
 #define A_STEP	  10
 #define B_STEP	  7
 #define C_STEP	  3 /* written at once */
+#define A_LAST	  1000
+#define B_LAST	  2000
 #define N_PLACES  50
 #define N_ROUNDS  1000
 #define N_SUMS	  100
 #define BLOB_SIZE (900u << 10) /* its blocks run into what is behind them */
 
+enum telling { RUNS, TELLS, HAS_TOLD };
+
 /* What the writer has begun and done. */
 struct life {
-	volatile uint32_t n_begun, n_done;
+	volatile uint32_t n_begun, n_written, n_done;
+	volatile enum telling telling[2]; /* the last sums of the first two */
+	uint32_t numbers[2];
 	volatile bool is_closing, is_closed;
 };
 
@@ -103,23 +110,41 @@ static void keep_blob(struct writer *w, uint32_t step)
 	     &e);
 }
 
+static void tell_last(struct writer *w, uint32_t process, uint64_t weight,
+		      struct life *life)
+{
+	life->telling[process] = TELLS;
+	writer_last_sums_begin(w, life->numbers[process]);
+	tell(w, process, 0, weight);
+	writer_last_sums_end(w, life->numbers[process]);
+	life->telling[process] = HAS_TOLD;
+}
+
+static void tell_interim(struct writer *w, uint32_t process, uint32_t step,
+			 uint64_t weight, struct life *life)
+{
+	uint32_t *number = &life->numbers[process];
+
+	*number = writer_interim_of(w, *number);
+	tell(w, process, step, weight * step);
+}
+
 static void take_step(struct writer *w, uint32_t i, struct life *life)
 {
 	struct err e = { 0 };
 
 	life->n_begun = i;
-	if (i == B_ENDS) {
-		writer_interim_outdate(w);
-		tell(w, 1, i, (uint64_t)B_STEP * (i - 1));
-		must(writer_flush(w, &e), &e);
-	}
+	if (i == B_ENDS)
+		tell_last(w, 1, B_LAST, life);
 	tell(w, 2, i, C_STEP);
+	must(writer_flush(w, &e), &e);
+	life->n_written = i;
 	if (i % 4 == 3)
 		keep_blob(w, i);
 	must(writer_interim_begin(w) ? 0 : -1, &e);
-	tell(w, 0, i, (uint64_t)A_STEP * i);
 	if (i < B_ENDS)
-		tell(w, 1, i, (uint64_t)B_STEP * i);
+		tell_interim(w, 1, i, B_STEP, life);
+	tell_interim(w, 0, i, A_STEP, life);
 	must(writer_interim_end(w, i, i + 1, &e), &e);
 	life->n_done = i;
 }
@@ -136,8 +161,7 @@ static void live(struct life *life)
 	for (uint32_t i = 1; i <= N_STEPS; i++)
 		take_step(w, i, life);
 	life->is_closing = true;
-	writer_interim_outdate(w);
-	tell(w, 0, 0, (uint64_t)A_STEP * N_STEPS);
+	tell_last(w, 0, A_LAST, life);
 	must(writer_close(w, &e), &e);
 	life->is_closed = true;
 }
@@ -172,24 +196,30 @@ static bool facts_agree(const struct recording *r, const uint64_t sums[3])
 	return n[0] <= 1 && n[1] <= 1 && n[2] <= 1;
 }
 
+/* The last sums, when all of them are there. */
+static bool is_one_of(uint64_t sum, uint64_t interim, uint64_t last, enum telling telling)
+{
+	return (sum == N_PLACES * interim && telling != HAS_TOLD) ||
+	       (sum == N_PLACES * last && telling != RUNS);
+}
+
 static bool is_consistent(const struct life *life, const struct recording *r)
 {
 	uint64_t sums[3], time_ns, next_ns;
 	bool has = recording_has_interim(r, &time_ns, &next_ns);
 	uint64_t i = has ? time_ns : life->n_done;
-	uint64_t b = i < B_ENDS ? i : B_ENDS - 1;
 
 	sum(r, sums);
 	if (!facts_agree(r, sums) || (has && next_ns != i + 1))
 		return false;
 	if (!has && !life->is_closing)
 		return !i;
-	if (!has)
-		i = N_STEPS;
-	/* Not older than the last one that was done. */
+	/* Not older than the last one that was done; and whatever is written is there. */
 	return i >= life->n_done && i <= life->n_begun &&
-	       sums[0] == N_PLACES * A_STEP * i && sums[1] == N_PLACES * B_STEP * b &&
-	       sums[2] % (N_PLACES * C_STEP) == 0 && sums[2] >= N_PLACES * C_STEP * i;
+	       is_one_of(sums[0], A_STEP * i, A_LAST, life->telling[0]) &&
+	       is_one_of(sums[1], B_STEP * i, B_LAST, life->telling[1]) &&
+	       sums[2] % (N_PLACES * C_STEP) == 0 &&
+	       sums[2] >= (uint64_t)N_PLACES * C_STEP * life->n_written;
 }
 
 static void check_left(const struct life *life)
@@ -228,8 +258,8 @@ static void check_whole(const struct recording *r)
 	assert_null(recording_damage(r));
 	assert_false(recording_has_interim(r, &time_ns, &next_ns));
 	sum(r, sums);
-	assert_int_equal(sums[0], N_PLACES * A_STEP * N_STEPS);
-	assert_int_equal(sums[1], N_PLACES * B_STEP * (B_ENDS - 1));
+	assert_int_equal(sums[0], N_PLACES * A_LAST);
+	assert_int_equal(sums[1], N_PLACES * B_LAST);
 	assert_int_equal(sums[2], N_PLACES * C_STEP * N_STEPS);
 }
 
@@ -372,6 +402,74 @@ static void a_follower_does_not_mind_that_they_are_cut_off(void **state)
 	block_source_fini(&s);
 }
 
+static void flip(uint64_t off)
+{
+	own(closep) int fd = open(path, O_RDWR);
+	uint8_t byte;
+
+	assert_int_equal(pread(fd, &byte, 1, (off_t)off), 1);
+	byte ^= 0x10;
+	assert_int_equal(pwrite(fd, &byte, 1, (off_t)off), 1);
+}
+
+/* Where each of the marks is. */
+static size_t find_marks(struct format_entry *ret, size_t max)
+{
+	struct block_source s = { 0 };
+	struct block_list l = { 0 };
+	struct damage damage = { 0 };
+	struct err e = { 0 };
+	size_t n = 0;
+
+	must(block_source_open(&s, path, &e), &e);
+	must(block_list_read(&l, &s, &damage, &e), &e);
+	vec_each(b, &l.blocks) {
+		if (b->kind == FORMAT_SUMS_MARK && n < max)
+			ret[n++] = *b;
+	}
+	block_list_fini(&l);
+	block_source_fini(&s);
+	return n;
+}
+
+static void check_damaged(uint64_t off)
+{
+	own(recording_freep) struct recording *r = NULL;
+	struct err e = { 0 };
+	uint64_t sums[3];
+
+	flip(off);
+	must(recording_open(path, &r, &e), &e);
+	sum(r, sums);
+	assert_int_equal(sums[0], N_PLACES * A_LAST);
+	assert_int_equal(sums[2], 2 * N_PLACES * C_STEP);
+	flip(off);
+}
+
+/* The recorder is killed some time after it has told the last sums. */
+static void a_damaged_mark_hides_nothing(void **state)
+{
+	const struct writer_options o = { 0 };
+	struct writer *w = NULL;
+	struct life life = { 0 };
+	struct format_entry marks[3];
+	struct err e = { 0 };
+
+	(void)state;
+	unlink(path);
+	must(writer_create(path, &o, &w, &e), &e);
+	add_basics(w);
+	take_step(w, 1, &life);
+	tell_last(w, 0, A_LAST, &life);
+	tell(w, 2, 2, C_STEP);
+	must(writer_flush(w, &e), &e);
+	writer_free(w);
+	assert_int_equal(find_marks(marks, 3), 2);
+	for (int i = 0; i < 2; i++)
+		for (uint64_t k = 0; k < BLOCK_HEADER_BYTES + marks[i].stored_size; k++)
+			check_damaged(marks[i].offset + k);
+}
+
 static uint64_t n_read(void)
 {
 	own(fclosep) FILE *f = fopen("/proc/self/io", "re");
@@ -433,6 +531,7 @@ static void no_sums_make_a_recording_larger_than_it_may_be(void **state)
 	must(writer_create(path, &o, &w, &e), &e);
 	add_basics(w);
 	must(writer_interim_begin(w) ? 0 : -1, &e);
+	assert_int_equal(writer_interim_of(w, 0), 1);
 	tell(w, 0, 1, 1);
 	must(writer_interim_end(w, 1, 2, &e), &e);
 	most = size_of_file();
@@ -442,7 +541,8 @@ static void no_sums_make_a_recording_larger_than_it_may_be(void **state)
 		must(writer_flush(w, &e), &e);
 		most = size_of_file() > most ? size_of_file() : most;
 	}
-	writer_interim_outdate(w);
+	writer_last_sums_begin(w, 1);
+	writer_last_sums_end(w, 1);
 	for (uint32_t i = 0; i < 2000; i++) {
 		tell(w, 2, i, i);
 		must(writer_flush(w, &e), &e);
@@ -450,6 +550,47 @@ static void no_sums_make_a_recording_larger_than_it_may_be(void **state)
 	}
 	print_message("# %" PRIu64 " bytes\n", most);
 	assert_true(most > o.max_bytes / 2 && most <= o.max_bytes);
+}
+
+/* What does not get smaller by compression. */
+static void tell_much(struct writer *w, uint32_t process, uint32_t n)
+{
+	uint64_t x = n;
+
+	for (uint32_t i = 0; i < n; i++)
+		tell(w, process, i, (x = hash_u64(x + 1)) >> 16);
+}
+
+static void last_sums_without_room_leave_interim_ones(void **state)
+{
+	const struct writer_options o = { .max_bytes = 1u << 20 };
+	own(recording_freep) struct recording *r = NULL;
+	struct writer *w = NULL;
+	struct life life = { 0 };
+	struct err e = { 0 };
+	uint64_t sums[3];
+
+	(void)state;
+	unlink(path);
+	must(writer_create(path, &o, &w, &e), &e);
+	add_basics(w);
+	/* Until interim sums come to be behind all that there is room for. */
+	while (writer_bytes(w) < o.max_bytes - INTERIM_GAP_BYTES - (56u << 10)) {
+		tell_much(w, 2, 10);
+		must(writer_flush(w, &e), &e);
+	}
+	must(writer_interim_begin(w) ? 0 : -1, &e);
+	tell_interim(w, 0, 1, A_STEP, &life);
+	must(writer_interim_end(w, 1, 2, &e), &e);
+	writer_last_sums_begin(w, life.numbers[0]);
+	for (int i = 0; i < 100 && !writer_lost_samples(w); i++)
+		tell_much(w, 0, 1000);
+	writer_last_sums_end(w, life.numbers[0]);
+	assert_true(writer_lost_samples(w) > 0);
+	writer_free(w);
+	must(recording_open(path, &r, &e), &e);
+	sum(r, sums);
+	assert_int_equal(sums[0], N_PLACES * A_STEP);
 }
 
 int main(void)
@@ -461,11 +602,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_follower_does_not_mind_that_they_are_cut_off, scratch_file_make,
 			scratch_file_remove),
+		cmocka_unit_test_setup_teardown(a_damaged_mark_hides_nothing,
+						scratch_file_make, scratch_file_remove),
 		cmocka_unit_test_setup_teardown(remains_of_others_are_not_read_each,
 						scratch_file_make, scratch_file_remove),
 		cmocka_unit_test_setup_teardown(
 			no_sums_make_a_recording_larger_than_it_may_be, scratch_file_make,
 			scratch_file_remove),
+		cmocka_unit_test_setup_teardown(last_sums_without_room_leave_interim_ones,
+						scratch_file_make, scratch_file_remove),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
