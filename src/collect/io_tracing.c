@@ -4,7 +4,7 @@
  *
  * They are those of the kernel's side (collect/io_recorder): a stack ends in the call and
  * the file and, where one is of a size, a duration or an error, that.  Sums become
- * samples every second, and where an interval ends.
+ * samples at the end of each second, of all images at once, and where an interval ends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,13 +212,16 @@ static void put_all(struct io_image *s, uint64_t now_ns)
  * time of the last of their calls. */
 static void put_older(struct io_image *s, uint64_t now_ns)
 {
-	bool is_due = now_ns > s->ledger.first_ns + SAMPLE_NS;
+	bool is_due = now_ns / SAMPLE_NS > s->ledger.first_ns / SAMPLE_NS;
+	uint64_t since_ns = s->ledger.first_ns;
 	struct gauges_cut end;
 
 	while (traced_cuts_next(&s->cuts, now_ns, &end))
 		is_due = true;
-	if (is_due && s->ledger.last_ns)
-		put_all(s, s->ledger.last_ns);
+	if (!is_due || !s->ledger.last_ns)
+		return;
+	put_all(s, s->ledger.last_ns);
+	writer_date(writer_of(s), since_ns);
 }
 
 /* Records. */
@@ -352,10 +355,10 @@ static bool go_on(void *state)
 	struct io_image *s = state;
 	uint64_t now_ns = clock_monotonic_ns();
 
+	put_older(s, now_ns);
 	if (now_ns < s->looked_ns + SAMPLE_NS)
 		return false;
 	s->looked_ns = now_ns;
-	put_older(s, now_ns);
 	vec_each(b, &s->begun.places)
 		if (io_begun_is_innermost(&s->begun, b) && has_gone(s, b->thread))
 			charge_gone(s, b, now_ns);

@@ -478,6 +478,7 @@ static void write_sums(struct summing *s, uint64_t now_ns, bool is_whole)
 /* is_whole: what goes on is charged up to now. */
 static void drain(struct summing *s, uint64_t now_ns, bool is_whole)
 {
+	uint64_t since_ns = s->drained_ns;
 	uint32_t generation;
 	int closing, rc;
 
@@ -485,6 +486,8 @@ static void drain(struct summing *s, uint64_t now_ns, bool is_whole)
 	system_threads_drain(s->loaded->threads, is_whole);
 	note_fetch(s);
 	write_sums(s, now_ns, is_whole);
+	if (s->writer && since_ns)
+		writer_date(s->writer, since_ns);
 	/* That it could not be written is the writer's to tell. */
 	rc = s->is_kept && s->writer ? writer_flush(s->writer, NULL) : 0;
 	(void)rc;

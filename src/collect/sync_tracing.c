@@ -5,8 +5,9 @@
  *
  * A stack ends in what kind of thing was waited for and, inside of that, which one: a
  * variable where the tracer knew its place, else its address.  Inside of these are the
- * frames of who let it wait, and how long it took.  Sums become samples every second, and
- * where an interval ends, in the order in which places first waited.
+ * frames of who let it wait, and how long it took.  Sums become samples at the end of
+ * each second, of all images at once, and where an interval ends, in the order in which
+ * places first waited.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -220,13 +221,16 @@ static void write_sums(struct sync_image *s)
 /* Those of a second that is over, or of an interval that ended before that time. */
 static void write_older(struct sync_image *s, uint64_t now_ns)
 {
-	bool is_due = now_ns > s->first_ns + SAMPLE_NS;
+	bool is_due = now_ns / SAMPLE_NS > s->first_ns / SAMPLE_NS;
+	uint64_t since_ns = s->first_ns;
 	struct gauges_cut end;
 
 	while (traced_cuts_next(&s->cuts, now_ns, &end))
 		is_due = true;
-	if (is_due && s->last_ns)
-		write_sums(s);
+	if (!is_due || !s->last_ns)
+		return;
+	write_sums(s);
+	writer_date(writer_of(s), since_ns);
 }
 
 static void take_start(struct sync_image *s, const struct timer_record *r)

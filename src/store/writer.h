@@ -115,6 +115,9 @@ void writer_last_sums_end(struct writer *w, uint32_t number);
 must_use int writer_flush(struct writer *w, struct err *e);
 /* Flush when the batch is large or was begun more than a second ago. */
 must_use int writer_tick(struct writer *w, uint64_t now_ns, struct err *e);
+/* What was taken just now are sums since then: they wait no longer than if they had been
+ * taken then. */
+void writer_date(struct writer *w, uint64_t since_ns);
 /* The first failure, or NULL. */
 const struct err *writer_failed(const struct writer *w);
 uint64_t writer_bytes(const struct writer *w); /* what waits included */

@@ -361,3 +361,9 @@ int writer_tick(struct writer *w, uint64_t now_ns, struct err *e)
 		w->began_ns = now_ns;
 	return now_ns - w->began_ns >= wait ? writer_flush(w, e) : 0;
 }
+
+void writer_date(struct writer *w, uint64_t since_ns)
+{
+	if (has_batch(w) && (!w->began_ns || since_ns < w->began_ns))
+		w->began_ns = since_ns;
+}

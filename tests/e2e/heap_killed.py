@@ -29,12 +29,12 @@ def steps(log):
     return told
 
 
-def begin(name, *before, n=20000, experiment='heap'):
+def begin(name, *before, n=20000, experiment='heap', options=()):
     log, path = (os.path.join(DIR, f'{name}.{x}') for x in ('log', 'dwell'))
     for old in log, path:
         if os.path.exists(old):
             os.unlink(old)
-    p = subprocess.Popen([*before, DWELL, 'run', '-e', experiment, '-o', path, '--', PROGRAM, log,
+    p = subprocess.Popen([*before, DWELL, 'run', '-e', experiment, *options, '-o', path, '--', PROGRAM, log,
                           str(n), str(CHILD_STEPS)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_until(lambda: os.path.exists(log) and len(steps(log)) == 2, 'it has not begun')
     return p, log, path
@@ -144,6 +144,21 @@ def exceptions_are_known_as_well():
     first, last = (sum(at <= t for times in told.values() for at in times) for t in (killed_ns - LATEST_NS, killed_ns))
     child = CHILD_STEPS * any(len(x) == CHILD_STEPS for x in told.values())
     assert max(first, child, 1) <= n <= last + 2, (first, child, n, last)
+
+
+@test
+def calls_are_known_as_well():
+    p, log, path = begin('calls', experiment='io', options=['--source', 'tracer'])
+    time.sleep(2.7)
+    p.kill()
+    p.wait()
+    killed_ns = time.monotonic_ns()
+    told = end(log)
+    r = report(path, code=1)
+    n = sum(x['exclusive'].get('io-calls', 0) for x in r['rows'])
+    first, last = (sum(at <= t for times in told.values() for at in times) for t in (killed_ns - LATEST_NS, killed_ns))
+    print(f'# {last - n} of {last} calls are not known')
+    assert max(first, 1) <= n <= last + 10, (first, n, last)
 
 
 @test

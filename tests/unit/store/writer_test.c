@@ -424,6 +424,29 @@ static void a_tick_writes_what_waited_for_a_second(void **state)
 	assert_int_equal(writer_close(w, NULL), 0);
 }
 
+static void sums_wait_as_long_as_what_they_are_of(void **state)
+{
+	struct writer *w = create(NULL);
+	uint64_t before;
+
+	(void)state;
+	assert_int_equal(writer_flush(w, NULL), 0);
+	before = writer_bytes(w);
+	/* Of nothing. */
+	writer_date(w, 1000000000);
+	add_sample(w, 0);
+	assert_int_equal(writer_tick(w, 9000000000, NULL), 0);
+	assert_int_equal(writer_bytes(w), before);
+	add_sample(w, 1);
+	writer_date(w, 8500000000);
+	writer_date(w, 8800000000);
+	assert_int_equal(writer_tick(w, 9499999999, NULL), 0);
+	assert_int_equal(writer_bytes(w), before);
+	assert_int_equal(writer_tick(w, 9500000000, NULL), 0);
+	assert_true(writer_bytes(w) > before);
+	assert_int_equal(writer_close(w, NULL), 0);
+}
+
 static void the_first_data_does_not_wait_that_long(void **state)
 {
 	struct writer *w = create(NULL);
@@ -538,6 +561,7 @@ int main(void)
 		TEST(the_largest_size_is_kept_and_the_rest_is_a_stated_loss),
 		TEST(new_stacks_do_not_exceed_the_largest_size),
 		TEST(a_tick_writes_what_waited_for_a_second),
+		TEST(sums_wait_as_long_as_what_they_are_of),
 		TEST(the_first_data_does_not_wait_that_long),
 		TEST(the_owner_is_who_called),
 		TEST(more_can_be_added_to_a_closed_recording),
