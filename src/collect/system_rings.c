@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "collect/system_inner.h"
 
 /* Of one CPU, as the kernel lays it out: a page that is ours to write, one that is the
  * kernel's, and the records, twice behind each other. */
@@ -70,20 +71,20 @@ static int watch_ring(const struct system_rings *r, int fd, struct err *e)
 	return 0;
 }
 
-/* The descriptor. */
-static int make_ring(int map_fd, uint32_t cpu, size_t bytes, struct err *e)
+/* The descriptors of all CPUs' rings. */
+static int make_rings(int map_fd, const struct cpus *cpus, size_t bytes, int *fds,
+		      struct err *e)
 {
-	own(closep) int fd =
-		bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, (uint32_t)bytes, NULL);
-
-	if (fd < 0)
-		return err_os(e, "cannot create a BPF ring");
-	if (bpf_map_update_elem(map_fd, &cpu, &fd, BPF_ANY) < 0)
-		return err_os(e, "cannot add a BPF ring");
-	return steal_fd(&fd);
+	for (size_t i = 0; i < cpus->ids.n; i++) {
+		fds[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0,
+					(uint32_t)bytes, NULL);
+		if (fds[i] < 0)
+			return err_os(e, "cannot create a BPF ring");
+	}
+	return system_inner_put(map_fd, cpus->ids.at, fds, (uint32_t)cpus->ids.n, e);
 }
 
-/* The same of one that is there. */
+/* That of one that is there. */
 static int find_ring(int map_fd, uint32_t cpu, size_t bytes, struct err *e)
 {
 	struct bpf_map_info info = { 0 };
@@ -100,30 +101,48 @@ static int find_ring(int map_fd, uint32_t cpu, size_t bytes, struct err *e)
 	return steal_fd(&fd);
 }
 
-typedef int ring_source(int map_fd, uint32_t cpu, size_t bytes, struct err *e);
-
-static int add_ring(struct system_rings *r, int map_fd, uint32_t cpu, size_t bytes,
-		    ring_source *source, struct err *e)
+/* The same of those that are there. */
+static int find_rings(int map_fd, const struct cpus *cpus, size_t bytes, int *fds,
+		      struct err *e)
 {
-	own(closep) int fd = source(map_fd, cpu, bytes, e);
-	int rc = fd < 0 ? fd : map_ring(vec_push(&r->all), fd, bytes, e);
+	for (size_t i = 0; i < cpus->ids.n; i++) {
+		fds[i] = find_ring(map_fd, cpus->ids.at[i], bytes, e);
+		if (fds[i] < 0)
+			return fds[i];
+	}
+	return 0;
+}
+
+typedef int rings_source(int map_fd, const struct cpus *cpus, size_t bytes, int *fds,
+			 struct err *e);
+
+static int add_ring(struct system_rings *r, int fd, size_t bytes, struct err *e)
+{
+	int rc = map_ring(vec_push(&r->all), fd, bytes, e);
 
 	return rc < 0 ? rc : watch_ring(r, fd, e);
 }
 
 static int add_rings(int map_fd, const struct cpus *cpus, size_t bytes,
-		     ring_source *source, const struct system_sink *sink,
+		     rings_source *source, const struct system_sink *sink,
 		     struct system_rings **ret, struct err *e)
 {
 	own(system_rings_freep) struct system_rings *r = xcalloc(1, sizeof(*r));
-	int rc = 0;
+	own(freep) int *fds = xcalloc(cpus->ids.n + 1, sizeof(*fds));
+	int rc;
 
 	r->sink = *sink;
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (r->epoll < 0)
 		return err_os(e, "cannot wait for BPF rings");
-	for (size_t i = 0; rc == 0 && i < cpus->ids.n; i++)
-		rc = add_ring(r, map_fd, cpus->ids.at[i], bytes, source, e);
+	for (size_t i = 0; i < cpus->ids.n; i++)
+		fds[i] = -1;
+	rc = source(map_fd, cpus, bytes, fds, e);
+	for (size_t i = 0; i < cpus->ids.n; i++) {
+		if (rc == 0)
+			rc = add_ring(r, fds[i], bytes, e);
+		closep(&fds[i]);
+	}
 	if (rc < 0)
 		return rc;
 	*ret = steal(&r);
@@ -134,7 +153,7 @@ int system_rings_new(int map_fd, const struct cpus *cpus, size_t bytes,
 		     const struct system_sink *sink, struct system_rings **ret,
 		     struct err *e)
 {
-	return add_rings(map_fd, cpus, bytes, make_ring, sink, ret, e);
+	return add_rings(map_fd, cpus, bytes, make_rings, sink, ret, e);
 }
 
 void system_rings_tell(struct system_rings *r, const struct system_sink *sink)
@@ -146,7 +165,7 @@ int system_rings_take(int map_fd, const struct cpus *cpus, size_t bytes,
 		      const struct system_sink *sink, struct system_rings **ret,
 		      struct err *e)
 {
-	return add_rings(map_fd, cpus, bytes, find_ring, sink, ret, e);
+	return add_rings(map_fd, cpus, bytes, find_rings, sink, ret, e);
 }
 
 void system_rings_free(struct system_rings *r)

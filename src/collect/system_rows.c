@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
+#include "collect/system_inner.h"
 
 #define PAGE_BYTES   ((size_t)STACK_ROWS_PAGE_WORDS * sizeof(uint32_t))
 #define POOL_BYTES   (STACK_ROWS_POOL_PAGES * PAGE_BYTES)
@@ -69,22 +70,15 @@ static int map_pool(struct system_rows *r, int fd, struct err *e)
 	return 0;
 }
 
-/* Of the next numbers.  Each call waits until no program can have what was there before,
- * 10 ms and more: so all at once, if the kernel can. */
+/* Of the next numbers. */
 static int tell_pools(const struct system_rows *r, const int *fds, uint32_t n,
 		      struct err *e)
 {
-	LIBBPF_OPTS(bpf_map_batch_opts, o, .elem_flags = BPF_ANY);
-	uint32_t keys[STACK_ROWS_POOLS_MAX], n_told = n;
+	uint32_t places[STACK_ROWS_POOLS_MAX];
 
 	for (uint32_t i = 0; i < n; i++)
-		keys[i] = r->n_pools + i;
-	if (n > 1 && bpf_map_update_batch(r->pools_fd, keys, fds, &n_told, &o) == 0)
-		return 0;
-	for (uint32_t i = 0; i < n; i++)
-		if (bpf_map_update_elem(r->pools_fd, &keys[i], &fds[i], BPF_ANY) < 0)
-			return err_os(e, "cannot add to a BPF map");
-	return 0;
+		places[i] = r->n_pools + i;
+	return system_inner_put(r->pools_fd, places, fds, n, e);
 }
 
 static int make_pools(int *fds, uint32_t n, struct err *e)

@@ -20,14 +20,14 @@ struct stack_rows_pool {
 	__uint(max_entries, STACK_ROWS_POOL_PAGES);
 	__uint(key_size, sizeof(uint32_t));
 	__uint(value_size, sizeof(struct stack_rows_page));
-} stack_rows_template SEC(".maps");
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, STACK_ROWS_POOLS_MAX);
 	__type(key, uint32_t);
 	__array(values, struct stack_rows_pool);
-} pools SEC(".maps") = { .values = { &stack_rows_template } };
+} pools SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

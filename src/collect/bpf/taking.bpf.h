@@ -25,14 +25,14 @@ const volatile uint32_t wake_bytes = 1; /* of a ring: the collector is woken */
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
-} ring_template SEC(".maps");
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
 	__type(key, uint32_t);
 	__array(values, struct ring);
-} rings SEC(".maps") = { .values = { &ring_template } };
+} rings SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
