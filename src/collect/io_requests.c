@@ -122,17 +122,15 @@ static const char *submit_of(const struct btf *btf)
 	return NULL;
 }
 
-void io_requests_told(struct io_requests_told *ret)
+void io_requests_told(const struct btf *kernel, struct io_requests_told *ret)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-
 	*ret = (struct io_requests_told){ 0 };
-	if (!btf)
+	if (!kernel)
 		return;
-	if (arguments_of(btf, "btf_trace_io_uring_complete") &&
-	    arguments_of(btf, "btf_trace_io_uring_cqe_overflow"))
-		ret->submit = submit_of(btf);
-	ret->is_completion_told = points_to(
-		btf, arguments_of(btf, "btf_trace_io_uring_complete"), 2, "io_uring_cqe");
-	btf__free(btf);
+	if (arguments_of(kernel, "btf_trace_io_uring_complete") &&
+	    arguments_of(kernel, "btf_trace_io_uring_cqe_overflow"))
+		ret->submit = submit_of(kernel);
+	ret->is_completion_told =
+		points_to(kernel, arguments_of(kernel, "btf_trace_io_uring_complete"), 2,
+			  "io_uring_cqe");
 }

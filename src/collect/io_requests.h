@@ -11,6 +11,8 @@
 
 #include "wire/io_record.h"
 
+struct btf;
+
 /* By their numbers.  Their indices are from one on. */
 void io_requests_number(struct io_record_request ret[IO_RECORD_REQUESTS_MAX],
 			uint8_t first);
@@ -24,6 +26,7 @@ struct io_requests_told {
 	bool is_completion_told; /* as what the ring shows of it */
 };
 
-void io_requests_told(struct io_requests_told *ret);
+/* kernel: its types; NULL: nothing is known of them. */
+void io_requests_told(const struct btf *kernel, struct io_requests_told *ret);
 
 #endif

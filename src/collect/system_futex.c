@@ -12,6 +12,7 @@
 #include "collect/io_steps.h"
 #include "collect/system_apart.h"
 #include "collect/system_hooks.h"
+#include "collect/system_types.h"
 #include "host/kernel.h"
 #include "futex.skel.h"
 
@@ -51,13 +52,21 @@ static void configure(struct system_futex *s)
 
 static int load(struct system_futex *s, struct err *e)
 {
+	own(system_types_fini) struct system_types types = SYSTEM_TYPES_NONE;
+	LIBBPF_OPTS(bpf_object_open_opts, o);
 	void *more;
+	int rc;
 
 	system_rings_silence_libbpf();
-	s->skeleton = futex__open();
+	system_types_init(&types);
+	o.btf_custom_path = system_types_path(&types);
+	s->skeleton = futex__open_opts(&o);
 	if (!s->skeleton)
 		return err_os(e, "cannot open the BPF programs");
 	configure(s);
+	rc = system_types_pick(&types, s->skeleton->obj, e);
+	if (rc < 0)
+		return rc;
 	if (futex__load(s->skeleton) != 0)
 		return err_os(e, "cannot load the BPF programs");
 	more = mmap(NULL, MORE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -13,6 +13,7 @@
 #include "collect/io_steps.h"
 #include "collect/system_apart.h"
 #include "collect/system_hooks.h"
+#include "collect/system_types.h"
 #include "host/kernel.h"
 #include "io.skel.h"
 
@@ -41,7 +42,7 @@ static void configure_calls(struct io *k)
 
 /* Where the kernel has no such tracepoints, io_uring is not there, or older than all that
  * is known of it here. */
-static void configure_requests(struct system_io *s)
+static void configure_requests(struct system_io *s, const struct btf *kernel)
 {
 	struct io *k = s->skeleton;
 	struct bpf_program *programs[] = { k->progs.submitted, k->progs.completed,
@@ -49,7 +50,7 @@ static void configure_requests(struct system_io *s)
 	struct io_record_request requests[IO_RECORD_REQUESTS_MAX];
 	struct io_requests_told told;
 
-	io_requests_told(&told);
+	io_requests_told(kernel, &told);
 	s->sees_requests =
 		told.submit &&
 		bpf_program__set_attach_target(k->progs.submitted, 0, told.submit) == 0;
@@ -61,7 +62,7 @@ static void configure_requests(struct system_io *s)
 	k->rodata->has_told_completion = told.is_completion_told;
 }
 
-static void configure(struct system_io *s)
+static void configure(struct system_io *s, const struct btf *kernel)
 {
 	struct io *k = s->skeleton;
 
@@ -69,18 +70,26 @@ static void configure(struct system_io *s)
 	SYSTEM_THREADS_CONFIGURE(k, &s->settings.whom);
 	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
 	configure_calls(k);
-	configure_requests(s);
+	configure_requests(s, kernel);
 }
 
 static int load(struct system_io *s, struct err *e)
 {
+	own(system_types_fini) struct system_types types = SYSTEM_TYPES_NONE;
+	LIBBPF_OPTS(bpf_object_open_opts, o);
 	void *more;
+	int rc;
 
 	system_rings_silence_libbpf();
-	s->skeleton = io__open();
+	system_types_init(&types);
+	o.btf_custom_path = system_types_path(&types);
+	s->skeleton = io__open_opts(&o);
 	if (!s->skeleton)
 		return err_os(e, "cannot open the BPF programs");
-	configure(s);
+	configure(s, types.kernel);
+	rc = system_types_pick(&types, s->skeleton->obj, e);
+	if (rc < 0)
+		return rc;
 	if (io__load(s->skeleton) != 0)
 		return err_os(e, "cannot load the BPF programs");
 	more = mmap(NULL, MORE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -13,6 +13,7 @@
 #include "collect/system_apart.h"
 #include "collect/system_hooks.h"
 #include "collect/system_keeping.h"
+#include "collect/system_types.h"
 #include "host/kernel.h"
 #include "probes.skel.h"
 
@@ -131,12 +132,17 @@ static uint64_t layout_of(const struct system_probes *s)
 /* With the maps and the programs of the one before, if there was one and it may. */
 static int load_programs(struct system_probes *s, bool may_take, struct err *e)
 {
+	own(system_types_fini) struct system_types types = SYSTEM_TYPES_NONE;
+	LIBBPF_OPTS(bpf_object_open_opts, o);
 	struct system_hook hooks[HOOKS_MAX];
 	uint64_t layout;
 	size_t n;
+	int rc;
 
 	probes__destroy(s->skeleton);
-	s->skeleton = probes__open();
+	system_types_init(&types);
+	o.btf_custom_path = system_types_path(&types);
+	s->skeleton = probes__open_opts(&o);
 	if (!s->skeleton)
 		return err_os(e, "cannot open the BPF programs");
 	configure(s);
@@ -146,6 +152,9 @@ static int load_programs(struct system_probes *s, bool may_take, struct err *e)
 		s->programs.keeping && may_take &&
 		system_keeping_take_hooks(s->programs.keeping, s->skeleton->obj, layout,
 					  hooks, n);
+	rc = system_types_pick(&types, s->skeleton->obj, e);
+	if (rc < 0)
+		return rc;
 	if (probes__load(s->skeleton) != 0)
 		return err_os(e, "cannot load the BPF programs");
 	if (s->programs.keeping && !s->programs.is_taken)

@@ -15,6 +15,7 @@
 #include "collect/system_apart.h"
 #include "collect/system_grace.h"
 #include "collect/system_keeping.h"
+#include "collect/system_types.h"
 #include "host/kernel.h"
 #include "unwind/stop.h"
 #include "sampler.skel.h"
@@ -135,10 +136,15 @@ static uint64_t layout_of(const struct system_sampler *s)
 /* With the maps of the one before, if there was one and it may. */
 static int load_programs(struct system_sampler *s, bool may_take, struct err *e)
 {
+	own(system_types_fini) struct system_types types = SYSTEM_TYPES_NONE;
+	LIBBPF_OPTS(bpf_object_open_opts, o);
 	uint64_t layout;
+	int rc;
 
 	sampler__destroy(s->skeleton);
-	s->skeleton = sampler__open();
+	system_types_init(&types);
+	o.btf_custom_path = system_types_path(&types);
+	s->skeleton = sampler__open_opts(&o);
 	if (!s->skeleton)
 		return err_os(e, "cannot open the BPF programs");
 	configure(s);
@@ -149,6 +155,9 @@ static int load_programs(struct system_sampler *s, bool may_take, struct err *e)
 		s->taken = *system_keeping_entry(s->keeping);
 		s->skeleton->rodata->turn = s->taken.turn + 1;
 	}
+	rc = system_types_pick(&types, s->skeleton->obj, e);
+	if (rc < 0)
+		return rc;
 	if (sampler__load(s->skeleton) != 0)
 		return err_os(e, "cannot load the BPF programs");
 	if (s->keeping && !s->is_taken)

@@ -12,6 +12,7 @@
 #include "collect/system_events.h"
 #include "collect/system_hooks.h"
 #include "collect/system_keeping.h"
+#include "collect/system_types.h"
 #include "host/kernel.h"
 #include "states.skel.h"
 
@@ -78,12 +79,16 @@ static uint64_t layout_of(const struct system_states *s)
 /* With the maps and the programs of the one before, if there was one and it may. */
 static int load_programs(struct system_states *s, bool may_take, struct err *e)
 {
+	own(system_types_fini) struct system_types types = SYSTEM_TYPES_NONE;
+	LIBBPF_OPTS(bpf_object_open_opts, o);
 	struct system_hook hooks[N_HOOKS];
 	uint64_t layout;
 	int rc;
 
 	states__destroy(s->skeleton);
-	s->skeleton = states__open();
+	system_types_init(&types);
+	o.btf_custom_path = system_types_path(&types);
+	s->skeleton = states__open_opts(&o);
 	if (!s->skeleton)
 		return err_os(e, "cannot open the BPF programs");
 	rc = configure(s, e);
@@ -97,6 +102,9 @@ static int load_programs(struct system_states *s, bool may_take, struct err *e)
 		s->programs.keeping && may_take &&
 		system_keeping_take_hooks(s->programs.keeping, s->skeleton->obj, layout,
 					  hooks, N_HOOKS);
+	rc = system_types_pick(&types, s->skeleton->obj, e);
+	if (rc < 0)
+		return rc;
 	if (states__load(s->skeleton) != 0)
 		return err_os(e, "cannot load the BPF programs");
 	if (s->programs.keeping && !s->programs.is_taken)
