@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "host/proc_wait.h"
@@ -14,6 +15,21 @@
 #define N_FIRST 64
 #define N_MORE	4096
 
+/* The same document, since Linux 6.7; not in the headers of before. */
+#define IS_PRESENT (UINT64_C(1) << 3)
+#define IS_SWAPPED (UINT64_C(1) << 4)
+
+struct scan_region {
+	uint64_t start, end, categories;
+};
+
+struct scan {
+	uint64_t size, flags, start, end, walk_end, regions, n_regions, max_pages;
+	uint64_t inverted, all_of, any_of, told;
+};
+
+#define SCAN _IOWR('f', 16, struct scan)
+
 void heap_memory_begin(struct heap_memory *m, pid_t pid)
 {
 	char path[64];
@@ -22,6 +38,7 @@ void heap_memory_begin(struct heap_memory *m, pid_t pid)
 	m->pid = pid;
 	m->pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	m->has_pagemap = m->pagemap >= 0;
+	m->has_scan = m->has_pagemap;
 }
 
 void heap_memory_fini(struct heap_memory *m)
@@ -92,9 +109,32 @@ bool heap_memory_read_blocks(void *ctx, uint64_t address, void *to, size_t size)
 	return heap_memory_read(ctx, address, to, size);
 }
 
+/* Where the first page is that is there; false: the kernel cannot look for it.  What has
+ * no tables of pages costs it nothing: the shadow of a program that checks its own
+ * addresses is terabytes of which megabytes are there. */
+static bool find(const struct heap_memory *m, uint64_t from, uint64_t end, uint64_t *ret)
+{
+	uint64_t bytes = page_bytes();
+	struct scan_region first = { 0 };
+	struct scan s = { .size = sizeof(s),
+			  .start = from,
+			  .end = (end + bytes - 1) / bytes * bytes,
+			  .regions = (uintptr_t)&first,
+			  .n_regions = 1,
+			  .max_pages = 1,
+			  .any_of = IS_PRESENT | IS_SWAPPED,
+			  .told = IS_PRESENT | IS_SWAPPED };
+	int n = ioctl(m->pagemap, SCAN, &s);
+
+	if (n < 0)
+		return false;
+	*ret = n ? first.start : end;
+	return true;
+}
+
 uint64_t heap_memory_skip(void *ctx, uint64_t address, uint64_t end)
 {
-	const struct heap_memory *m = ctx;
+	struct heap_memory *m = ctx;
 	uint64_t pages[N_MORE], bytes = page_bytes();
 
 	for (size_t want = N_FIRST; address < end; want = N_MORE) {
@@ -105,7 +145,10 @@ uint64_t heap_memory_skip(void *ctx, uint64_t address, uint64_t end)
 			i++;
 		if (i)
 			address = (first + i) * bytes;
-		if (i < n || !n || want == N_MORE)
+		if (i < n || !n || want == N_MORE || address >= end)
+			break;
+		m->has_scan = m->has_scan && find(m, address, end, &address);
+		if (m->has_scan)
 			break;
 	}
 	return address < end ? address : end;

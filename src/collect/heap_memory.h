@@ -19,6 +19,7 @@ struct heap_memory {
 	pid_t pid;
 	int pagemap;	  /* of /proc/PID */
 	bool has_pagemap; /* else all is read */
+	bool has_scan;	  /* the kernel looks for pages itself, as far as is known */
 };
 
 void heap_memory_begin(struct heap_memory *m, pid_t pid);

@@ -377,6 +377,22 @@ def memory_that_a_program_has_not_touched_is_not_there_afterwards():
     assert total_of(report(path, '--event', 'leaks'), 'reached_by_file', 'inclusive', 'leaks') == 1
 
 
+@test
+def what_checks_addresses_is_not_looked_through_page_by_page():
+    """Its shadow has sixteen terabytes, of which the kernel tells at once what is there since Linux 6.7."""
+    need('gcc')
+    if tuple(int(x) for x in os.uname().release.split('.')[:2]) < (6, 7):
+        raise Skip('the kernel does not look for pages')
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'heap_lost.c')
+    program = os.path.join(DIR, 'checked')
+    if subprocess.run(['gcc', '-fsanitize=address', '-O1', '-pthread', '-o', program, source], capture_output=True).returncode:
+        raise Skip('no programs are made that check addresses')
+    path, _ = record('checked', program, 'exit', env={**os.environ, 'ASAN_OPTIONS': 'detect_leaks=0'})
+    assert process(path)['heap-looked'] == 1, process(path)
+    lost = total_of(report(path, '--event', 'leaks'), 'lost_at_once', 'inclusive', 'leaks')
+    assert lost == 20, lost
+
+
 def check_kinds_as_valgrind(name, *command):
     need('valgrind', command[0])
     got, want = by_kind(record(name, *command)[0]), valgrind_kinds(*command)

@@ -88,13 +88,13 @@ static void what_was_never_touched_is_read_as_zeroes_and_stays_so(void **state)
 	end(&s);
 }
 
-static void what_is_not_there_is_skipped_up_to_what_is(void **state)
+static void check_skips(bool has_scan)
 {
 	struct sparse s;
 	uint64_t from, touched, to, at;
 
-	(void)state;
 	begin(&s);
+	s.memory.has_scan = has_scan;
 	from = (uintptr_t)s.at;
 	touched = from + N_TOUCHED * s.page;
 	to = from + N_PAGES * s.page;
@@ -112,6 +112,40 @@ static void what_is_not_there_is_skipped_up_to_what_is(void **state)
 	assert_int_equal(at, to);
 	assert_int_equal(bytes_taken(&s), s.taken);
 	end(&s);
+}
+
+static void what_is_not_there_is_skipped_up_to_what_is(void **state)
+{
+	(void)state;
+	check_skips(true);
+	check_skips(false); /* as before Linux 6.7 */
+}
+
+/* In one step, where the kernel looks itself: page by page there are a thousand million.
+ */
+static void terabytes_of_which_one_page_is_there_are_skipped_at_once(void **state)
+{
+	const size_t bytes = (size_t)4 << 40;
+	struct heap_memory m = { 0 };
+	uint64_t from, touched;
+	uint8_t *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	(void)state;
+	if (at == MAP_FAILED)
+		skip();
+	from = (uintptr_t)at;
+	touched = from + bytes / 8 * 7;
+	at[bytes / 8 * 7] = 1;
+	heap_memory_begin(&m, getpid());
+	heap_memory_skip(&m, from, from + bytes);
+	if (m.has_scan) {
+		assert_int_equal(heap_memory_skip(&m, from, from + bytes), touched);
+		assert_int_equal(heap_memory_skip(&m, touched + (2 << 20), from + bytes),
+				 from + bytes);
+	}
+	heap_memory_fini(&m);
+	munmap(at, bytes);
 }
 
 static void a_word_of_a_block_is_read_as_it_is(void **state)
@@ -137,6 +171,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_never_touched_is_read_as_zeroes_and_stays_so),
 		cmocka_unit_test(what_is_not_there_is_skipped_up_to_what_is),
+		cmocka_unit_test(
+			terabytes_of_which_one_page_is_there_are_skipped_at_once),
 		cmocka_unit_test(a_word_of_a_block_is_read_as_it_is),
 	};
 
