@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/record_next.h"
 
+#include <string.h>
+
 #include "analyze/profile.h"
 #include "analyze/time_column.h"
 #include "base/buf.h"
@@ -57,21 +59,50 @@ static uint32_t hottest(const struct profile *p)
 }
 
 /* Without asking anybody else for symbols. */
-static struct profile *load(const char *path)
+static struct profile *load(const char *path, bool is_by_tables)
 {
-	const struct sym_options sym = { .no_inline = true, .no_debuginfod = true };
+	const struct sym_options sym = { .no_inline = true,
+					 .no_debuginfod = true,
+					 .is_by_tables = is_by_tables };
 	const struct profile_options o = { .no_inline = true, .sym = &sym };
 	struct profile *p = NULL;
 
 	return profile_load(&path, 1, &o, &p, NULL) < 0 ? NULL : p;
 }
 
-static void print_insn(const struct profile *p, const char *file, FILE *out)
+/* Of several that are called so debug information tells which is where. */
+static bool is_clear(const struct profile *p, uint32_t function)
 {
-	uint32_t f = hottest(p);
-	own(buf_fini) struct buf name = { 0 };
-	own(freep) char *plain = f == MODEL_NONE ? NULL : name_to_type(p, f, ROOM);
+	const struct profile_function *f = profile_function(p, function);
 
+	return strcmp(f->label, f->name) == 0;
+}
+
+/* The hottest function, to be typed, or NULL; the caller frees it.  False: the recording
+ * is not about time. */
+static bool name_hottest(const char *path, bool is_by_tables, char **ret)
+{
+	own(profile_freep) struct profile *p = load(path, is_by_tables);
+	uint32_t f;
+
+	*ret = NULL;
+	if (!p || time_column_find(p, 0) == TIME_COLUMN_NONE)
+		return false;
+	f = hottest(p);
+	if (f != MODEL_NONE && is_by_tables && !is_clear(p, f))
+		return name_hottest(path, false, ret);
+	if (f != MODEL_NONE)
+		*ret = name_to_type(p, f, ROOM);
+	return true;
+}
+
+static void print_insn(const char *path, const char *file, FILE *out)
+{
+	own(buf_fini) struct buf name = { 0 };
+	own(freep) char *plain = NULL;
+
+	if (!name_hottest(path, true, &plain))
+		return;
 	fprintf(out, "dwell: next: dwell stalls %s\n", file);
 	if (!plain)
 		return;
@@ -93,14 +124,11 @@ static void print_own(const struct session_settings *x, const char *file, FILE *
 void record_next_print(const struct session_settings *x, const struct session_outcome *o,
 		       const char *shown, FILE *out)
 {
-	own(profile_freep) struct profile *p = NULL;
 	own(buf_fini) struct buf file = { 0 };
 
 	report_text_quoted(&file, shown);
 	fprintf(out, "dwell: next: dwell report %s\n", buf_str(&file));
 	print_own(x, buf_str(&file), out);
 	if (x->insn && o->stats.samples && o->bytes <= MOST_BYTES)
-		p = load(o->path);
-	if (p && time_column_find(p, 0) != TIME_COLUMN_NONE)
-		print_insn(p, buf_str(&file), out);
+		print_insn(o->path, buf_str(&file), out);
 }

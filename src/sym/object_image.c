@@ -122,7 +122,7 @@ static void open_debug(struct image *im, struct state *s)
 {
 	struct object *o = s->files.debug;
 
-	if (!s->files.binary || !o)
+	if (!s->files.binary || !o || im->options->is_by_tables)
 		return;
 	s->debug = debug_info_open(o, locate_alternate(im, o), im, s->symbols);
 	im->source = SYM_FROM_DEBUG_INFO;

@@ -59,6 +59,7 @@ struct sym_options {
 	const char *const *symbol_dirs;
 	const char *sysroot; /* look for images below it, or NULL */
 	bool no_inline, no_debuginfod, keep_mangled;
+	bool is_by_tables; /* of symbols: no lines, ten times faster */
 	/* Who asks for the same places again and again: what was found is kept, and
 	 * images stay open until symbolizer_close_unused(). */
 	bool keeps_places;

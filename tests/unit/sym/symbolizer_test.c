@@ -52,6 +52,27 @@ static void a_function_of_this_program_is_named(void **state)
 	assert_string_equal(name_of(s, &ref, file_offset((void *)here)), "here");
 }
 
+/* Without them a place has no line: debug information was not read. */
+static void tables_of_symbols_alone_name_the_same_function(void **state)
+{
+	const struct sym_options options = { .is_by_tables = true };
+	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(&options);
+	own(symbolizer_freep) struct symbolizer *all = symbolizer_new(NULL);
+	struct sym_image_ref ref = { .kind = SYM_ELF, .path = "/proc/self/exe" };
+	uint64_t offset = file_offset((void *)here);
+	bool is_return = false;
+	struct sym_result result;
+
+	here(state);
+	assert_string_equal(name_of(s, &ref, offset), name_of(all, &ref, offset));
+	symbolizer_resolve(s, symbolizer_image(s, &ref), &offset, &is_return, 1, &result);
+	assert_int_equal(symbolizer_frame(s, result.first_frame)->line, 0);
+	assert_null(symbolizer_frame(s, result.first_frame)->file);
+	symbolizer_resolve(all, symbolizer_image(all, &ref), &offset, &is_return, 1,
+			   &result);
+	assert_true(symbolizer_frame(all, result.first_frame)->line > 0);
+}
+
 static void its_code_lines_and_source_are_at_hand(void **state)
 {
 	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
@@ -308,6 +329,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_function_of_this_program_is_named),
+		cmocka_unit_test(tables_of_symbols_alone_name_the_same_function),
 		cmocka_unit_test(its_code_lines_and_source_are_at_hand),
 		cmocka_unit_test(what_may_be_executed_is_known),
 		cmocka_unit_test(a_variable_is_named_with_the_place_in_it),
