@@ -318,8 +318,8 @@ static void touch_counted(struct count_common *c, const uint8_t *touched,
 			  const struct count_flow_input *in)
 {
 	for (size_t i = 0; i < in->n_counters; i++) {
-		if (!touched[i / COUNT_COMMON_CHUNK])
-			i |= COUNT_COMMON_CHUNK - 1;
+		if (!touched[i / COUNT_READER_CHUNK])
+			i |= COUNT_READER_CHUNK - 1;
 		else if (in->counters[i])
 			touch_users(c, (uint32_t)i);
 	}
@@ -603,8 +603,8 @@ static void merge_pairs(const struct count_common *c, const uint8_t *touched,
 	struct pairs to = { 0 };
 
 	for (size_t i = 0; i < own->n_counters; i++) {
-		if (!touched[i / COUNT_COMMON_CHUNK])
-			i |= COUNT_COMMON_CHUNK - 1;
+		if (!touched[i / COUNT_READER_CHUNK])
+			i |= COUNT_READER_CHUNK - 1;
 		else if (own->counters[i])
 			add_pairs_of(c, (uint32_t)i, &to);
 	}

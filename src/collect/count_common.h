@@ -34,9 +34,8 @@ const struct count_reader *count_common_tables(const struct count_common *c);
 
 /* r has what comes behind: its flow's blocks, pairs and returns are those of the child
  * alone, but refer to all by their numbers, and so do extras.  touched: by
- * COUNT_COMMON_CHUNK counters, if one of them may be other than 0.  Then r has all that
+ * COUNT_READER_CHUNK counters, if one of them may be other than 0.  Then r has all that
  * may have been executed, numbered anew. */
-#define COUNT_COMMON_CHUNK 512u
 must_use int count_common_complete(struct count_common *c, const uint8_t *touched,
 				   struct count_reader *r, struct err *e);
 

@@ -12,23 +12,22 @@
 #include "collect/count_common.h"
 
 /* Read at a time. */
-#define CHUNK_COUNTERS (16 * COUNT_COMMON_CHUNK)
+#define CHUNK_COUNTERS (16 * COUNT_READER_CHUNK)
 
 struct parse {
 	const struct count_window *window;
 	struct count_file_header header;
 	struct count_reader *r;
-	/* What others have read of it, or NULL, and how much that is. */
-	struct count_common *common;
+	/* What is known of it, or NULL, and how much that is. */
+	const struct count_reader *known;
 	struct count_file_base there;
 	VEC(struct count_reader_image) images;
-	uint8_t *touched; /* as count_common wants it, or NULL */
+	uint8_t *touched; /* by chunk of counters, or NULL; borrowed */
 };
 
 static void parse_fini(struct parse *p)
 {
 	vec_fini(&p->images);
-	free(p->touched);
 }
 
 void count_reader_fini(struct count_reader *r)
@@ -135,13 +134,10 @@ static void read_image(struct parse *p, struct reader *r)
 	*vec_push(&p->images) = image;
 }
 
-static void take_common_images(struct parse *p)
+static void take_known_images(struct parse *p)
 {
-	const struct count_reader *common =
-		p->common ? count_common_tables(p->common) : NULL;
-
-	for (size_t i = 0; common && i < common->n_images; i++)
-		*vec_push(&p->images) = common->images[i];
+	for (size_t i = 0; p->known && i < p->known->n_images; i++)
+		*vec_push(&p->images) = p->known->images[i];
 }
 
 static int read_images(struct parse *p, struct err *e)
@@ -153,7 +149,7 @@ static int read_images(struct parse *p, struct err *e)
 
 	if (rc < 0)
 		return rc;
-	take_common_images(p);
+	take_known_images(p);
 	r = reader_over(p->r->tables[COUNT_READER_PATHS], bytes - there);
 	while (reader_left(&r))
 		read_image(p, &r);
@@ -170,10 +166,8 @@ static int read_images(struct parse *p, struct err *e)
 /* n_images: in none that is known. */
 static uint32_t image_of(const struct parse *p, uint32_t told, uint64_t addr)
 {
-	const struct map *index =
-		told < p->there.images_bytes
-			? &count_common_tables(p->common)->index_of_image
-			: &p->r->index_of_image;
+	const struct map *index = told < p->there.images_bytes ? &p->known->index_of_image
+							       : &p->r->index_of_image;
 	const uint64_t *i = map_find(index, told);
 	const struct count_reader_image *image = i ? &p->r->images[*i] : NULL;
 
@@ -230,7 +224,7 @@ static const struct count_file_block *block_at(const struct parse *p, uint64_t i
 	uint32_t there = p->there.n_blocks;
 
 	if (i < there)
-		return &count_common_tables(p->common)->flow.blocks[i];
+		return &p->known->flow.blocks[i];
 	return i - there < p->r->flow.n_blocks ? &p->r->flow.blocks[i - there] : NULL;
 }
 
@@ -334,8 +328,8 @@ static bool end_thread(struct parse *p, uint64_t block)
 
 static void note_touched(struct parse *p, uint64_t from, size_t n)
 {
-	for (uint64_t i = from / COUNT_COMMON_CHUNK;
-	     p->touched && i <= (from + n - 1) / COUNT_COMMON_CHUNK; i++)
+	for (uint64_t i = from / COUNT_READER_CHUNK;
+	     p->touched && i <= (from + n - 1) / COUNT_READER_CHUNK; i++)
 		p->touched[i] = 1;
 }
 
@@ -401,36 +395,26 @@ static int read_counters(struct parse *p, struct err *e)
 	return 0;
 }
 
-static int complete(struct parse *p, struct err *e)
-{
-	return p->common ? count_common_complete(p->common, p->touched, p->r, e) : 0;
-}
-
-static int open_with(const struct count_window *w, struct count_common *common,
-		     struct count_reader *ret, struct err *e)
+static int open_with(struct parse *p, struct count_reader *ret, struct err *e)
 {
 	static int (*const steps[])(struct parse * p, struct err * e) = {
-		read_header,  read_images, read_nests,	  read_blocks, read_pairs,
-		read_returns, read_extras, read_counters, complete,
+		read_header, read_images,  read_nests,	read_blocks,
+		read_pairs,  read_returns, read_extras, read_counters,
 	};
 	own(count_reader_fini) struct count_reader r = { 0 };
-	own(parse_fini) struct parse p = { .window = w, .r = &r, .common = common };
 	int rc = 0;
 
-	if (common) {
-		p.there = *count_common_there(common);
-		p.touched = xcalloc(COUNT_FILE_COUNTERS_MAX / COUNT_COMMON_CHUNK + 2, 1);
-	}
+	p->r = &r;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && rc == 0; i++)
-		rc = steps[i](&p, e);
+		rc = steps[i](p, e);
 	if (rc < 0)
 		return rc;
-	r.pid = p.header.pid;
-	r.n_threads = p.header.n_threads;
-	r.n_lost = p.header.n_lost;
-	r.is_cut = p.header.is_cut;
-	r.is_left = p.header.is_left;
-	memcpy(r.name, p.header.name, sizeof(r.name) - 1);
+	r.pid = p->header.pid;
+	r.n_threads = p->header.n_threads;
+	r.n_lost = p->header.n_lost;
+	r.is_cut = p->header.is_cut;
+	r.is_left = p->header.is_left;
+	memcpy(r.name, p->header.name, sizeof(r.name) - 1);
 	*ret = r;
 	r = (struct count_reader){ 0 };
 	return 0;
@@ -439,13 +423,37 @@ static int open_with(const struct count_window *w, struct count_common *common,
 int count_reader_open(const struct count_window *w, struct count_reader *ret,
 		      struct err *e)
 {
-	return open_with(w, NULL, ret, e);
+	own(parse_fini) struct parse p = { .window = w };
+
+	return open_with(&p, ret, e);
+}
+
+int count_reader_open_rest(const struct count_window *w, const struct count_reader *known,
+			   const struct count_file_base *there, uint8_t *touched,
+			   struct count_reader *ret, struct err *e)
+{
+	own(parse_fini) struct parse p = {
+		.window = w, .known = known, .there = *there, .touched = touched
+	};
+
+	return open_with(&p, ret, e);
 }
 
 int count_reader_open_child(const struct count_window *w, struct count_common *common,
 			    struct count_reader *ret, struct err *e)
 {
-	return open_with(w, common, ret, e);
+	own(freep) uint8_t *touched = xcalloc(COUNT_READER_CHUNKS, sizeof(*touched));
+	own(count_reader_fini) struct count_reader r = { 0 };
+	int rc = count_reader_open_rest(w, count_common_tables(common),
+					count_common_there(common), touched, &r, e);
+
+	if (rc == 0)
+		rc = count_common_complete(common, touched, &r, e);
+	if (rc < 0)
+		return rc;
+	*ret = r;
+	r = (struct count_reader){ 0 };
+	return 0;
 }
 
 void *count_reader_own(struct count_reader *r, enum count_reader_table table, void *p)

@@ -65,6 +65,15 @@ must_use int count_reader_open(const struct count_window *w, struct count_reader
 must_use int count_reader_open_child(const struct count_window *w,
 				     struct count_common *common,
 				     struct count_reader *ret, struct err *e);
+/* The same, but r's tables begin where those that are known end, as there says, and refer
+ * to all by their numbers; images are those of all.  touched: by COUNT_READER_CHUNK
+ * counters of COUNT_READER_CHUNKS, 1 if one of them may be other than 0. */
+#define COUNT_READER_CHUNK  512u
+#define COUNT_READER_CHUNKS (COUNT_FILE_COUNTERS_MAX / COUNT_READER_CHUNK + 2)
+must_use int count_reader_open_rest(const struct count_window *w,
+				    const struct count_reader *known,
+				    const struct count_file_base *there, uint8_t *touched,
+				    struct count_reader *ret, struct err *e);
 void count_reader_fini(struct count_reader *r);
 
 /* Another one in place of a table; returns it. */
