@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bare/sys.h"
+#include "inject/environment_read.h"
 
 /* The value in "NAME=value" when it is that name. */
 static char *value_of(char *entry, const char *name)
@@ -149,14 +150,14 @@ void environment_forget(char **env, const char *name, const char *directory)
 /* Pieces of a text, one behind the other. */
 struct text {
 	char *at; /* NULL: only how many bytes there are */
-	size_t n;
+	size_t n, cap;
 };
 
 static void put(struct text *t, const char *piece)
 {
 	size_t n = strlen(piece);
 
-	if (t->at)
+	if (t->at && t->n + n < t->cap)
 		memcpy(t->at + t->n, piece, n + 1);
 	t->n += n;
 }
@@ -193,24 +194,59 @@ static void put_name(struct text *t, const struct environment_ours *ours)
 /* What there is of the variables that are extended: "" is nothing. */
 struct others {
 	const char *preload, *options;
-	bool has_order;
+	size_t preload_at,
+		options_at; /* the last of that name; SIZE_MAX: there is none */
+	bool has_ours, has_order;
 	size_t n; /* variables */
 };
 
-static struct others look(char *const *env)
+static bool is_variable(const char *begin, const char *name)
 {
-	struct others o = { "", "", false, 0 };
+	size_t n = strlen(name);
 
-	for (; env && env[o.n]; o.n++) {
-		const char *preload = value_of(env[o.n], "LD_PRELOAD");
-		const char *options = value_of(env[o.n], "ASAN_OPTIONS");
+	return memcmp(begin, name, n) == 0 && begin[n] == '=';
+}
 
-		o.preload = preload ? preload : o.preload;
-		o.options = options ? options : o.options;
+static void note(struct others *o, const char *begin, const char *variable, size_t i,
+		 const char *ours)
+{
+	o->has_ours |= is_variable(begin, ours);
+	if (is_variable(begin, "LD_PRELOAD")) {
+		o->preload = variable + sizeof("LD_PRELOAD");
+		o->preload_at = i;
 	}
-	for (const char *at = o.options; *at && !o.has_order; at++)
-		o.has_order = value_of((char *)(uintptr_t)at, "verify_asan_link_order");
-	return o;
+	if (is_variable(begin, "ASAN_OPTIONS")) {
+		o->options = variable + sizeof("ASAN_OPTIONS");
+		o->options_at = i;
+	}
+}
+
+/* False: it cannot be read, or has more than max variables.  ret NULL: they are not
+ * kept. */
+static bool look(char *const *env, const char *ours, char **ret, size_t max,
+		 struct others *o)
+{
+	char *some[ENVIRONMENT_READ_N];
+	char begin[ENVIRONMENT_READ_N][ENVIRONMENT_READ_NAME];
+	size_t n = env ? ENVIRONMENT_READ_N : 0;
+
+	*o = (struct others){ .preload = "",
+			      .options = "",
+			      .preload_at = SIZE_MAX,
+			      .options_at = SIZE_MAX };
+	for (; n == ENVIRONMENT_READ_N; o->n += n) {
+		n = environment_read_pointers(env + o->n, some);
+		if (n > ENVIRONMENT_READ_N || o->n + n > max ||
+		    !environment_read_names(some, n, begin))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			note(o, begin[i], some[i], o->n + i, ours);
+		if (ret)
+			memcpy(ret + o->n, some, n * sizeof(*some));
+	}
+	for (const char *at = o->options; *at && !o->has_order; at++)
+		o->has_order = value_of((char *)(uintptr_t)at, "verify_asan_link_order");
+	return true;
 }
 
 /* An even number of variables goes when they are forgotten: the one of ours is put there
@@ -222,11 +258,11 @@ static bool is_twice(const struct others *o)
 
 size_t environment_with_bytes(char *const *env, const struct environment_ours *ours)
 {
-	struct others o = look(env);
 	struct text t = { 0 };
+	struct others o;
 	size_t bytes;
 
-	if (environment_get((char **)(uintptr_t)env, ours->name))
+	if (!look(env, ours->name, NULL, BYTES_MAX / sizeof(*env), &o) || o.has_ours)
 		return 0;
 	put_preload(&t, ours, o.preload);
 	put_order(&t, o.options);
@@ -235,16 +271,21 @@ size_t environment_with_bytes(char *const *env, const struct environment_ours *o
 	return bytes <= BYTES_MAX ? bytes : 0;
 }
 
-char **environment_with(char *const *env, const struct environment_ours *ours, void *room)
+char **environment_with(char *const *env, const struct environment_ours *ours, void *room,
+			size_t bytes)
 {
-	struct others o = look(env);
 	char **copy = room, **to = copy;
-	struct text t = { (char *)(copy + o.n + N_MORE_MAX), 0 };
+	size_t max = bytes / sizeof(*copy);
+	struct text t = { 0 };
+	struct others o;
 
+	if (max < N_MORE_MAX || !look(env, ours->name, copy, max - N_MORE_MAX, &o))
+		return NULL;
 	for (size_t i = 0; i < o.n; i++)
-		if (!value_of(env[i], "LD_PRELOAD") &&
-		    (o.has_order || !value_of(env[i], "ASAN_OPTIONS")))
-			*to++ = env[i];
+		if (i != o.preload_at && (o.has_order || i != o.options_at))
+			*to++ = copy[i];
+	t.at = (char *)(copy + o.n + N_MORE_MAX);
+	t.cap = bytes - (size_t)(t.at - (char *)room);
 	*to++ = t.at + t.n;
 	put_preload(&t, ours, o.preload);
 	if (!o.has_order) {
@@ -256,5 +297,5 @@ char **environment_with(char *const *env, const struct environment_ours *ours, v
 		*to++ = t.at + t.n;
 	put_name(&t, ours);
 	*to = NULL;
-	return copy;
+	return t.n <= t.cap ? copy : NULL;
 }

@@ -23,11 +23,11 @@ struct environment_ours {
 	const char *library;	      /* below it: for LD_PRELOAD */
 };
 
-/* How much room a copy of env with ours takes; 0: it has them, or is too large to be
- * copied to a stack.  env may be NULL. */
+/* How much room a copy of env with ours takes; 0: it has them, cannot be read, or is too
+ * large to be copied to a stack.  env may be NULL.  Other threads may be changing it. */
 size_t environment_with_bytes(char *const *env, const struct environment_ours *ours);
-/* The copy, which borrows env's strings, in so much room. */
-char **environment_with(char *const *env, const struct environment_ours *ours,
-			void *room);
+/* The copy, which borrows env's strings, in so much room; NULL: it takes more by now. */
+char **environment_with(char *const *env, const struct environment_ours *ours, void *room,
+			size_t bytes);
 
 #endif

@@ -187,9 +187,11 @@ static int execute(const struct exec *x, bool is_dynamic)
 	size_t bytes =
 		is_dynamic && can_meet() ? environment_with_bytes(x->env, &ours) : 0;
 
-	if (!bytes || !stack_room_is(bytes + CALL_BYTES))
-		return x->call(x);
-	return execute_with(x, environment_with(x->env, &ours, __builtin_alloca(bytes)));
+	char **env = NULL;
+
+	if (bytes && stack_room_is(bytes + CALL_BYTES))
+		env = environment_with(x->env, &ours, __builtin_alloca(bytes), bytes);
+	return env ? execute_with(x, env) : x->call(x);
 }
 
 static words environment(void)

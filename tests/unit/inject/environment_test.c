@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -127,7 +129,7 @@ static void what_is_added_is_told_and_forgotten_again(void **state)
 		bytes = environment_with_bytes(env, &ours);
 		assert_in_range(bytes, 1, sizeof(room) - sizeof(room[0]));
 		memset(room, 0xaa, sizeof(room));
-		with = environment_with(env, &ours, room);
+		with = environment_with(env, &ours, room, bytes);
 		assert_int_equal(((uint8_t *)room)[bytes], 0xaa);
 		assert_string_equal(environment_get(with, "LD_PRELOAD"),
 				    t[i].told_preload);
@@ -157,10 +159,59 @@ static void no_environment_is_an_empty_one_and_a_huge_one_is_left_alone(void **s
 
 	(void)state;
 	assert_in_range(environment_with_bytes(NULL, &ours), 1, sizeof(room));
-	assert_int_equal(count(environment_with(NULL, &ours, room)), 4);
+	assert_int_equal(count(environment_with(NULL, &ours, room, sizeof(room))), 4);
 	for (size_t i = 0; i < 5000; i++)
 		huge[i] = one;
 	assert_int_equal(environment_with_bytes(huge, &ours), 0);
+}
+
+static void what_has_become_more_meanwhile_is_not_written_beyond_its_room(void **state)
+{
+	static char a[] = "A=1", long_one[] = "LD_PRELOAD=/a/rather/long/path/to.so",
+		    options[] = "ASAN_OPTIONS=verify_asan_link_order=0,and=more";
+	char *env[40] = { a };
+	uint64_t room[200];
+	size_t bytes = environment_with_bytes(env, &ours);
+
+	(void)state;
+	for (size_t i = 0; i < 39; i++) {
+		env[i] = a;
+		memset(room, 0xaa, sizeof(room));
+		assert_true(!environment_with(env, &ours, room, bytes) == (i != 0));
+		assert_int_equal(((uint8_t *)room)[bytes], 0xaa);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		env[0] = i ? options : long_one;
+		env[1] = NULL;
+		memset(room, 0xaa, sizeof(room));
+		assert_true(!environment_with(env, &ours, room, bytes) == (i == 0));
+		assert_int_equal(((uint8_t *)room)[bytes], 0xaa);
+	}
+}
+
+static void an_environment_that_cannot_be_read_is_left_alone(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *memory = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char **end = (char **)(memory + page), *last = memory + 3 * page - 4;
+	char *none = (char *)(uintptr_t)UINT64_C(0x8123456789abcdef);
+	uint64_t room[100];
+
+	(void)state;
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	assert_int_equal(mprotect(memory + page, page, PROT_NONE), 0);
+	strcpy(last, "A=1"); /* behind it there may be nothing */
+	end[-3] = end[-2] = last;
+	end[-1] = NULL;
+	assert_int_not_equal(environment_with_bytes(end - 3, &ours), 0);
+	assert_int_equal(count(environment_with(end - 3, &ours, room, sizeof(room))), 6);
+	end[-2] = none;
+	assert_int_equal(environment_with_bytes(end - 3, &ours), 0);
+	assert_null(environment_with(end - 3, &ours, room, sizeof(room)));
+	end[-2] = end[-1] = last;
+	assert_int_equal(environment_with_bytes(end - 3, &ours), 0);
+	assert_int_equal(munmap(memory, 3 * page), 0);
 }
 
 int main(void)
@@ -171,6 +222,9 @@ int main(void)
 		cmocka_unit_test(what_is_added_is_told_and_forgotten_again),
 		cmocka_unit_test(
 			no_environment_is_an_empty_one_and_a_huge_one_is_left_alone),
+		cmocka_unit_test(
+			what_has_become_more_meanwhile_is_not_written_beyond_its_room),
+		cmocka_unit_test(an_environment_that_cannot_be_read_is_left_alone),
 		cmocka_unit_test(only_our_entry_of_ld_preload_goes),
 	};
 
