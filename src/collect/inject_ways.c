@@ -10,6 +10,7 @@ void inject_ways_fini(struct inject_ways *w)
 	inject_objects_fini(&w->objects);
 	inject_slots_fini(&w->slots);
 	inject_cells_fini(&w->cells);
+	inject_inner_fini(&w->inner);
 }
 
 void inject_ways_find(struct inject_ways *w, const struct inject_calls *c,
@@ -17,6 +18,7 @@ void inject_ways_find(struct inject_ways *w, const struct inject_calls *c,
 {
 	inject_slots_find(&w->slots, c, m, &w->objects);
 	inject_cells_find(&w->cells, m, &w->objects, maps, maps_bytes);
+	inject_inner_find(&w->inner, c, m, maps, maps_bytes);
 }
 
 void inject_ways_copy(const struct inject_ways *w, struct inject_ways *ret)
@@ -72,6 +74,7 @@ size_t inject_ways_lead(struct inject_ways *w, struct inject_calls *c,
 {
 	return lead_cells(w, m, hooks, write, ctx) +
 	       inject_symbols_lead(c, m, write, ctx) +
+	       inject_inner_lead(&w->inner, c, m, write, ctx) +
 	       inject_slots_patch(&w->slots, c, m, INJECT_PLACE_FIRST, INJECT_PLACE_END,
 				  write, ctx);
 }
@@ -99,6 +102,7 @@ int inject_ways_lead_back(struct inject_ways *w, const struct inject_calls *c,
 		inject_symbols_lead_back(c, m, write, ctx);
 		take_late(w, c, m, &now);
 		inject_slots_restore(&w->slots, c, m, &w->objects, &now, write, ctx);
+		inject_inner_lead_back(&w->inner, c, m, write, ctx);
 		lead_cells(w, m, 0, write, ctx);
 	}
 	inject_objects_fini(&now);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * inject_ways - all by which the objects of a running process reach what is traced: the
- * slots of their calls, the symbols by which later ones will find those, and the pointers
- * of their marks.
+ * slots of their calls and those calls that have none, the symbols by which later ones
+ * will find those, and the pointers of their marks.
  *
  * The threads of the process stand while these are changed.
  */
@@ -16,6 +16,7 @@
 #include "base/own.h"
 #include "collect/inject_calls.h"
 #include "collect/inject_cells.h"
+#include "collect/inject_inner.h"
 #include "collect/inject_memory.h"
 #include "collect/inject_objects.h"
 #include "collect/inject_slots.h"
@@ -24,6 +25,7 @@ struct inject_ways {
 	struct inject_objects objects; /* those that the others are of */
 	struct inject_slots slots;
 	struct inject_cells cells;
+	struct inject_inner inner;
 };
 
 void inject_ways_fini(struct inject_ways *w);

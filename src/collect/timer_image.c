@@ -448,8 +448,9 @@ static const char *why_not_followed(const struct timer_totals *t, uint32_t pid)
 		return never;
 	return t->is_visit
 		       ? "it was executed in a way that brings no library to it: by "
-			 "system(), popen() or the kernel's call, as another user, or "
-			 "where other files are seen"
+			 "the kernel's call, by system() or popen() of a program that "
+			 "was executed itself, as another user, or where other files "
+			 "are seen"
 		       : "it has another user's rights, a cleared environment, or sees "
 			 "no library of ours: none is loaded into it";
 }

@@ -7,7 +7,10 @@
  *	WAY N		executes itself by that call, to take N blocks
  *	handler N	does so in a handler of a signal that has a small stack
  *	large N		does so with as many words as the kernel takes
- *	system		has a shell execute what sleeps
+ *	bare		has the kernel execute what sleeps, past the C library
+ *	manners		finds what it has the shell do to be as it should
+ *	busy N		has the shell execute it while a thread changes the environment,
+ *			which need not succeed
  *	become		goes on as another image of itself
  *	run PROGRAM	has that one beside, until its own input ends; says its id
  *	user		is no longer root's
@@ -15,14 +18,17 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #define NOINLINE __attribute__((noinline))
 
@@ -52,16 +58,20 @@ static unsigned long page_bytes(void)
 	return 0;
 }
 
-/* As whoever executed it has it. */
-static void check_environment(void)
+static void check_variables(void)
 {
 	const char *mine = getenv("VISITED");
-
-	check(page_bytes() == (unsigned long)sysconf(_SC_PAGESIZE));
 
 	check(mine && !strcmp(mine, "yes"));
 	check(!getenv("LD_PRELOAD") && !getenv("DWELL_TRACER") &&
 	      !getenv("ASAN_OPTIONS"));
+}
+
+/* As whoever executed it has it. */
+static void check_environment(void)
+{
+	check(page_bytes() == (unsigned long)sysconf(_SC_PAGESIZE));
+	check_variables();
 }
 
 NOINLINE void take(int n)
@@ -209,6 +219,117 @@ static void wait_for(pid_t pid)
 	check(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
+static void by_system(const char *n)
+{
+	char command[4200];
+
+	snprintf(command, sizeof(command), "exec '%s' taken %s", self, n);
+	check(system(command) == 0);
+}
+
+static void by_popen(const char *n)
+{
+	char command[4200];
+	FILE *f;
+
+	snprintf(command, sizeof(command), "exec '%s' taken %s", self, n);
+	f = popen(command, "re");
+	check(f && fcntl(fileno(f), F_GETFD) == FD_CLOEXEC && fgetc(f) == EOF);
+	check(f && pclose(f) == 0);
+}
+
+static void by_wordexp(const char *n)
+{
+	char words[4200];
+	wordexp_t found = { 0 };
+
+	snprintf(words, sizeof(words), "a $('%s' taken %s) b", self, n);
+	check(wordexp(words, &found, 0) == 0 && found.we_wordc == 2);
+	wordfree(&found);
+}
+
+/* The shell is executed by the C library itself. */
+static const struct {
+	const char *name;
+	void (*execute)(const char *n);
+} shells[] = {
+	{ "system", by_system },
+	{ "popen", by_popen },
+	{ "wordexp", by_wordexp },
+};
+
+static volatile sig_atomic_t n_interrupts;
+
+static void count_interrupt(int signal)
+{
+	n_interrupts += signal == SIGINT;
+}
+
+/* What programs may rely on: exit states, signals, streams. */
+static void check_manners(void)
+{
+	struct sigaction action = { .sa_handler = count_interrupt }, now;
+	sigset_t blocked;
+	int lowest = dup(0);
+	char answer[16] = "";
+	FILE *f;
+
+	close(lowest);
+	sigaction(SIGINT, &action, NULL);
+	check(system(NULL) != 0);
+	check(system("exit 3") == 3 << 8 && system("kill -9 $$") == SIGKILL);
+	check(system("kill -INT $PPID; kill -QUIT $PPID") == 0 && n_interrupts == 0);
+	check(system("trap - INT; kill -INT $$") == SIGINT);
+	check(sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == count_interrupt);
+	check(sigprocmask(SIG_BLOCK, NULL, &blocked) == 0 &&
+	      !sigismember(&blocked, SIGCHLD));
+	f = popen("read x && test $x = yes && exit 4", "w");
+	check(f && fputs("yes\n", f) > 0 && pclose(f) == 4 << 8);
+	f = popen("echo $0 $PPID", "r");
+	check(f && fgets(answer, sizeof(answer), f) && pclose(f) == 0);
+	check(!strncmp(answer, "sh ", 3) && atoi(answer + 3) == getpid());
+	check(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+	check(dup(0) == lowest && close(lowest) == 0);
+	sigaction(SIGINT, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+}
+
+static volatile int is_over;
+
+static void *change_environment(void *unused)
+{
+	char variable[32], value[300] = "";
+
+	for (unsigned i = 0; !is_over; i++) {
+		snprintf(variable, sizeof(variable), "CHANGES_%u", i % 200);
+		memset(value, 'a' + i % 26, i % 299);
+		value[i % 299] = 0;
+		setenv(variable, value, 1);
+		check_variables();
+		if (i % 7 == 0)
+			unsetenv(variable);
+	}
+	for (unsigned i = 0; i < 200; i++) {
+		snprintf(variable, sizeof(variable), "CHANGES_%u", i);
+		unsetenv(variable);
+	}
+	return unused;
+}
+
+static void execute_while_busy(const char *n)
+{
+	char command[4200];
+	pthread_t changes;
+
+	snprintf(command, sizeof(command), "exec '%s' taken %s", self, n);
+	is_over = 0;
+	check(pthread_create(&changes, NULL, change_environment, NULL) == 0);
+	for (int i = 0; i < 20; i++)
+		check(system(command) >= 0);
+	is_over = 1;
+	pthread_join(changes, NULL);
+	check_variables();
+}
+
 static void execute(const char *way, char *n)
 {
 	char taken[] = "taken", *words[] = { self, taken, n, NULL };
@@ -227,10 +348,25 @@ static void execute(const char *way, char *n)
 	} else if (!strcmp(way, "large")) {
 		execute_large(words);
 		return;
-	} else if (!strcmp(way, "system")) {
-		check(system("exec /bin/sleep .3") == 0);
+	} else if (!strcmp(way, "bare")) {
+		char slept[] = "sleep", time[] = ".3", *sleeps[] = { slept, time, NULL };
+
+		pid = fork();
+		if (pid == 0)
+			_exit((int)syscall(SYS_execve, "/bin/sleep", sleeps, environ));
+	} else if (!strcmp(way, "manners")) {
+		check_manners();
+		return;
+	} else if (!strcmp(way, "busy")) {
+		execute_while_busy(n);
 		return;
 	} else {
+		for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
+			if (!strcmp(way, shells[i].name)) {
+				shells[i].execute(n);
+				check_variables();
+				return;
+			}
 		pid = fork();
 		for (size_t i = 0; pid == 0 && i < sizeof(ways) / sizeof(ways[0]); i++)
 			if (!strcmp(way, ways[i].name))
