@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "bare/sys.h"
+#include "inject/held_file.h"
 
 #define PATH_BYTES  4096
 #define N_PHDRS_MAX 64
@@ -86,10 +87,13 @@ static bool is_dynamic(int fd, unsigned n_scripts)
  * is not there.  A fifo is not waited for. */
 static int look(int directory_fd, const char *path, unsigned n_scripts)
 {
-	int fd = (int)sys_call(SYS_openat, directory_fd, path,
-			       O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0, 0);
+	int held = held_file_at(directory_fd, path), fd;
 	bool is;
 
+	if (held != HELD_FILE_NONE)
+		return held >= 0 && is_dynamic(held, n_scripts);
+	fd = (int)sys_call(SYS_openat, directory_fd, path,
+			   O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0, 0);
 	if (fd < 0)
 		return fd;
 	is = is_dynamic(fd, n_scripts);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -175,9 +176,98 @@ static int remove_directory(void **state)
 	return system(command);
 }
 
+/* As another process sees it. */
+static bool is_locked(const char *path)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct flock lock = { .l_type = F_WRLCK };
+		int fd = open(path, O_RDWR | O_CLOEXEC);
+
+		_exit(fd < 0 || fcntl(fd, F_GETLK, &lock) < 0 ? 2
+							      : lock.l_type != F_UNLCK);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return WEXITSTATUS(status);
+}
+
+static void record_locks_of_programs_and_scripts_stay(void **state)
+{
+	static const struct {
+		const char *locked, *executed;
+		bool is;
+	} cases[] = {
+		{ "locked", "locked", true },
+		{ "locked", "locked-link", true },
+		{ "locked-static", "locked-static", false },
+		{ "locked", "locked-script", true },
+		{ "locked-script", "locked-script", true },
+		{ "locked", "other", true },
+	};
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	char path[128], link_path[128], script[256];
+
+	(void)state;
+	write_program("locked", ELFCLASS64, OURS, PT_INTERP);
+	write_program("other", ELFCLASS64, OURS, PT_INTERP);
+	write_program("locked-static", ELFCLASS64, OURS, PT_LOAD);
+	snprintf(script, sizeof(script), "#!%s/locked\n", directory);
+	write_file("locked-script", script, strlen(script));
+	snprintf(path, sizeof(path), "%s/locked", directory);
+	snprintf(link_path, sizeof(link_path), "%s/locked-link", directory);
+	assert_int_equal(symlink(path, link_path), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int fd;
+
+		snprintf(path, sizeof(path), "%s/%s", directory, cases[i].locked);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		assert_int_equal(fcntl(fd, F_SETLK, &lock), 0);
+		assert_int_equal(lseek(fd, 3, SEEK_SET), 3);
+		assert_int_equal(is_dynamic(cases[i].executed), cases[i].is);
+		assert_true(is_locked(path));
+		assert_int_equal(lseek(fd, 0, SEEK_CUR), 3);
+		close(fd);
+		assert_false(is_locked(path));
+	}
+}
+
+static void what_is_only_written_to_is_not_opened_for_it(void **state)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_len = 1 };
+	char path[128];
+	int fd;
+
+	(void)state;
+	write_program("written", ELFCLASS64, OURS, PT_INTERP);
+	snprintf(path, sizeof(path), "%s/written", directory);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_int_equal(fcntl(fd, F_SETLK, &lock), 0);
+	assert_false(is_dynamic("written"));
+	assert_true(is_locked(path));
+	close(fd);
+	assert_true(is_dynamic("written"));
+}
+
+static void descriptors_are_as_many_as_before(void **state)
+{
+	int lowest = dup(0);
+
+	(void)state;
+	close(lowest);
+	assert_true(is_dynamic("other"));
+	assert_int_equal(dup(0), lowest);
+	close(lowest);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(record_locks_of_programs_and_scripts_stay),
+		cmocka_unit_test(what_is_only_written_to_is_not_opened_for_it),
+		cmocka_unit_test(descriptors_are_as_many_as_before),
 		cmocka_unit_test(libraries_are_loaded_into_what_has_a_dynamic_linker),
 		cmocka_unit_test(a_script_is_what_it_is_run_by),
 		cmocka_unit_test(a_pipe_is_not_waited_for),
