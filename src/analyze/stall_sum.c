@@ -150,7 +150,8 @@ static void note_guessed(struct stall_sum *to, const struct function_code *c)
 		.samples = to->samples,
 		.cycles = to->cycles,
 		.best = to->best,
-		.rest = to->gain + to->chance.rest,
+		.gain = to->gain,
+		.chance = to->chance.rest,
 		.instructions_high = to->instructions_high,
 		.best_high = best_high(c),
 	};
@@ -205,7 +206,8 @@ void stall_sum_merge(struct stall_sum *to, const struct stall_sum *from)
 	to->guessed.samples += from->guessed.samples;
 	to->guessed.cycles += from->guessed.cycles;
 	to->guessed.best += from->guessed.best;
-	to->guessed.rest += from->guessed.rest;
+	to->guessed.gain += from->guessed.gain;
+	to->guessed.chance += from->guessed.chance;
 	to->guessed.instructions_high += from->guessed.instructions_high;
 	to->guessed.best_high += from->guessed.best_high;
 	for (unsigned i = 0; i < SCHEDULE_N_WAITS; i++)
@@ -242,10 +244,23 @@ static void end_range(struct stall_sum *s)
 		s->instructions_high -= g->instructions_high * (1 - most / g->best_high);
 }
 
+/* As often as a guess is too high another is too low: what is less than at best in one
+ * function has time that chance left in others. */
+static void offset_guessed(struct stall_sum *s)
+{
+	double both = fmin(-s->guessed.gain, s->guessed.chance);
+
+	if (both <= 0)
+		return;
+	s->gain += both;
+	s->chance.rest -= both;
+}
+
 static void settle_guessed(struct stall_sum *s)
 {
 	double lacks = -(s->gain + fmin(0, s->error));
-	double too_much = fmin(fmin(-s->guessed.rest, s->guessed.best), lacks);
+	double rest = s->guessed.gain + s->guessed.chance;
+	double too_much = fmin(fmin(-rest, s->guessed.best), lacks);
 
 	end_range(s);
 	if (too_much > 0)
@@ -276,6 +291,7 @@ static void settle_chance(struct stall_sum *s)
 
 void stall_sum_settle(struct stall_sum *s)
 {
+	offset_guessed(s);
 	settle_chance(s);
 	settle_guessed(s);
 }

@@ -43,7 +43,7 @@ struct stall_sum {
 		uint64_t samples;
 		double cycles;
 		double best;		  /* as in the sum */
-		double rest;		  /* of gain and chance */
+		double gain, chance;	  /* as in the sum, and its rest */
 		double instructions_high; /* as in the sum */
 		double best_high;	  /* what as many take at best */
 	} guessed;

@@ -274,8 +274,7 @@ def check_ranges(row):
     assert row['confidence'] == 'low' and row['instructions_low'] <= row['instructions'] <= row['instructions_high'], row
     for part in PARTS:
         low, mean, high = (row[f'{part}_cycles{end}'] for end in ('_low', '', '_high'))
-        room = ROUGHLY * row['cycles']
-        assert low <= mean <= high and (part == 'error' or -room <= low and high <= row['cycles'] + room), (part, row)
+        assert low <= mean <= high and (part == 'error' or 0 <= low and high <= 1.001 * row['cycles']), (part, row)
     for wait in row['waits']:
         assert 0 <= wait['cycles_low'] <= wait['cycles'] <= wait['cycles_high'], (wait, row)
     for cause in row['causes']:

@@ -53,18 +53,20 @@ static void all_parts_add_up(void **state)
 	}
 }
 
-/* Of one sample; executed so much oftener than fits into it at best. */
-static void add_guess(struct stall_sum *to, double oftener, uint8_t confidence)
+/* Executed so much oftener than fits into its samples at best. */
+static void add_samples(struct stall_sum *to, uint64_t samples, double oftener,
+			uint8_t confidence)
 {
+	double cycles = (double)samples * WAITING_LOOP_SAMPLE;
 	own(function_code_fini) struct function_code c;
 	own(stall_fini) struct stalls s = { 0 };
 
 	waiting_loop_make(&c, WAITING_LOOP_CODE("\x48\x8b\x00"), 0);
-	c.samples = 1;
-	c.cycles = c.blocks[0].cycles = c.blocks[0].arrival = WAITING_LOOP_SAMPLE;
+	c.samples = samples;
+	c.cycles = c.blocks[0].cycles = c.blocks[0].arrival = cycles;
 	for (uint32_t i = 0; i < c.procedure->n_steps; i++)
 		c.steps[i].cycles = 0;
-	c.blocks[0].times = oftener * WAITING_LOOP_SAMPLE / c.blocks[0].ideal;
+	c.blocks[0].times = oftener * cycles / c.blocks[0].ideal;
 	c.blocks[0].times_low = c.blocks[0].times / 2;
 	c.blocks[0].times_high = c.blocks[0].times;
 	c.blocks[1].times = c.blocks[1].times_low = c.blocks[1].times_high = 1;
@@ -72,6 +74,11 @@ static void add_guess(struct stall_sum *to, double oftener, uint8_t confidence)
 	c.confidence = confidence;
 	stall_find_all(&s, &c);
 	assert_true(stall_sum_add(to, &c, &s));
+}
+
+static void add_guess(struct stall_sum *to, double oftener, uint8_t confidence)
+{
+	add_samples(to, 1, oftener, confidence);
 }
 
 /* Each of them may be by chance, all of them together not. */
@@ -125,6 +132,24 @@ static void guesses_that_fit_together_are_left_alone(void **state)
 	stall_sum_settle(&sum);
 	assert_true(sum.best == best);
 	assert_true(fabs(all_of(&sum) - sum.cycles) < 1e-6 * sum.cycles);
+}
+
+/* Neither is there a gain in it, nor a stall, whatever one of them is too high. */
+static void a_guess_that_is_too_high_has_the_time_that_others_left(void **state)
+{
+	struct stall_sum sum = { 0 };
+	double best;
+
+	(void)state;
+	add_samples(&sum, 100, 2, FREQUENCY_LOW);
+	for (unsigned i = 0; i < 200; i++)
+		add_guess(&sum, 0.4, FREQUENCY_LOW);
+	assert_true(sum.gain < -0.3 * sum.cycles);
+	best = sum.best;
+	stall_sum_settle(&sum);
+	assert_true(sum.best == best && fabs(sum.gain) < 1e-6 * sum.cycles);
+	assert_true(fabs(all_of(&sum) - sum.cycles) < 1e-6 * sum.cycles);
+	assert_true(fabs(sum.error - (sum.cycles - best)) < 1e-6 * sum.cycles);
 }
 
 static void what_was_not_counted_tells_nothing(void **state)
@@ -191,6 +216,7 @@ int main(void)
 		cmocka_unit_test(what_is_guessed_is_no_more_than_the_cycles),
 		cmocka_unit_test(what_is_known_better_may_be_a_gain),
 		cmocka_unit_test(guesses_that_fit_together_are_left_alone),
+		cmocka_unit_test(a_guess_that_is_too_high_has_the_time_that_others_left),
 		cmocka_unit_test(what_was_not_counted_tells_nothing),
 		cmocka_unit_test(a_cause_has_at_least_what_no_other_can_have),
 	};
