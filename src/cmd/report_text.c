@@ -7,9 +7,12 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/name_to_type.h"
 #include "cmd/report_database.h"
 
-#define LABEL 14 /* columns before the text of a quality line */
+#define LABEL	14 /* columns before the text of a quality line */
+#define TITLE	"Next: "
+#define LONGEST "dwell annotate " /* of the usual commands that a name is behind */
 
 const char *report_text_bold(bool on)
 {
@@ -140,17 +143,17 @@ static char *with_recordings(const struct report *r, const char *line)
 void report_text_next(const struct report *r, const char *const *lines, size_t n,
 		      FILE *out)
 {
-	static const char title[] = "Next: ", between[] = "  ·  ";
-	size_t at = text_width(title);
+	static const char between[] = "  ·  ";
+	size_t at = text_width(TITLE);
 
-	fprintf(out, "\n%s", title);
+	fprintf(out, "\n" TITLE);
 	for (size_t i = 0; i < n; i++) {
 		own(freep) char *line = with_recordings(r, lines[i]);
 		size_t width = strlen("dwell ") + text_width(line);
 
 		if (i && at + text_width(between) + width > r->width) {
-			fprintf(out, "\n%*s", (int)text_width(title), "");
-			at = text_width(title);
+			fprintf(out, "\n%*s", (int)text_width(TITLE), "");
+			at = text_width(TITLE);
 		} else if (i) {
 			fputs(between, out);
 			at += text_width(between);
@@ -160,6 +163,25 @@ void report_text_next(const struct report *r, const char *const *lines, size_t n
 		at += width;
 	}
 	fputc('\n', out);
+}
+
+void report_text_next_of(const struct report *r, uint32_t function,
+			 const char *const *lines, size_t n, FILE *out)
+{
+	own(freep) char *name =
+		name_to_type(r->profile, function, r->width - strlen(TITLE LONGEST "''"));
+	own(freep) const char **of = xcalloc(n + 1, sizeof(*of));
+	own(freep) struct buf *all = xcalloc(n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++) {
+		buf_puts(&all[i], lines[i]);
+		if (*lines[i] && lines[i][strlen(lines[i]) - 1] == ' ')
+			report_text_quoted(&all[i], name);
+		of[i] = buf_str(&all[i]);
+	}
+	report_text_next(r, of, n, out);
+	for (size_t i = 0; i < n; i++)
+		buf_fini(&all[i]);
 }
 
 void report_text_quoted(struct buf *to, const char *name)

@@ -6,6 +6,7 @@
 #define DWELL_CMD_REPORT_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -30,6 +31,9 @@ void report_text_wrapped(const struct report *r, struct buf *text, FILE *out);
 /* A line of what to try next; each line is a command without "dwell ". */
 void report_text_next(const struct report *r, const char *const *lines, size_t n,
 		      FILE *out);
+/* The same, of a function: lines that end in a blank get its name. */
+void report_text_next_of(const struct report *r, uint32_t function,
+			 const char *const *lines, size_t n, FILE *out);
 /* A name in quotes when a shell needs them. */
 void report_text_quoted(struct buf *to, const char *name);
 /* A recording as a word of a command, with a blank before it. */

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/row_next.h"
 
-#include <string.h>
-
 #include "analyze/waits.h"
-#include "base/buf.h"
 #include "base/mem.h"
-#include "cmd/name_to_type.h"
 #include "cmd/report_text.h"
 #include "cmd/row_code.h"
 
@@ -50,7 +46,6 @@ static bool has_stalls(const struct row_view *v)
 
 void row_next_print(const struct row_view *v, size_t row, bool is_compared, FILE *out)
 {
-	own(buf_fini) struct buf annotate = { 0 }, callers = { 0 };
 	/* Ideal time is no event that both have. */
 	bool is_diff = is_compared && !v->comparison.is_ideal;
 
@@ -62,22 +57,15 @@ void row_next_print(const struct row_view *v, size_t row, bool is_compared, FILE
 	if (f == MODEL_NONE)
 		return;
 
-	own(freep) char *name = name_to_type(
-		v->r->profile, f, v->r->width - strlen("Next: dwell annotate ''"));
-
-	buf_puts(&annotate, is_diff	    ? "diff --annotate "
-			    : has_stalls(v) ? "calc "
-					    : "annotate ");
-	report_text_quoted(&annotate, name);
-	buf_puts(&callers, is_diff ? "diff --callers " : "callers ");
-	report_text_quoted(&callers, name);
-
-	const char *next[] = { buf_str(&annotate), buf_str(&callers),
+	const char *next[] = { is_diff	       ? "diff --annotate "
+			       : has_stalls(v) ? "calc "
+					       : "annotate ",
+			       is_diff ? "diff --callers " : "callers ",
 			       !is_compared ? "tree"
 			       : is_diff    ? "diff --tree"
 					    : "lines --compare ideal" };
 	/* A label has callers, and no code. */
 	size_t from = profile_function(v->r->profile, f)->kind == IMAGE_LABEL;
 
-	report_text_next(v->r, next + from, 3 - from, out);
+	report_text_next_of(v->r, f, next + from, 3 - from, out);
 }
