@@ -448,6 +448,17 @@ static void put_blocks(const struct calc_view *v, FILE *out)
 	report_text_wrapped(v->r, &note, out);
 }
 
+static void put_next(const struct calc_view *v, FILE *out)
+{
+	static const char *const next[] = { "cfg ", "stalls ", "callers " };
+
+	/* Stalls are of time. */
+	if (v->code.samples)
+		report_text_next_of(v->r, v->function, next, 3, out);
+	else
+		report_text_next_of(v->r, v->function, next, 1, out);
+}
+
 void calc_text_print(const struct calc_view *v, FILE *out)
 {
 	report_head_print(v->r, out);
@@ -456,4 +467,5 @@ void calc_text_print(const struct calc_view *v, FILE *out)
 	put_sums(v, out);
 	put_blocks(v, out);
 	report_quality_print(v->r, out);
+	put_next(v, out);
 }

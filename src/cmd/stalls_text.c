@@ -247,12 +247,29 @@ static void put_sum(const struct stalls_view *v, FILE *out)
 			(double)v->total.n_candidates / (double)v->total.n_stalls);
 }
 
+/* Which instructions stall, of what this is of, and what a function is like. */
+static void put_next(const struct stalls_view *v, uint32_t function, bool has_places,
+		     FILE *out)
+{
+	own(buf_fini) struct buf places = { 0 };
+	buf_puts(&places, "stalls --by instruction");
+	if (v->kind != STALLS_ALL)
+		buf_puts(&places, " ");
+	if (v->kind == STALLS_OF_IMAGE)
+		report_text_quoted(&places, v->name);
+
+	const char *next[] = { "calc ", has_places ? "cfg " : buf_str(&places) };
+
+	report_text_next_of(v->r, function, next, 2, out);
+}
+
 void stalls_text_print(const struct stalls_view *v, FILE *out)
 {
 	report_head_print(v->r, out);
 	put_head(v, out);
 	put_sum(v, out);
 	report_quality_print(v->r, out);
+	put_next(v, v->rows.at[0].function, false, out);
 }
 
 static void put_more(const struct stalls_view *v, size_t n, FILE *out)
@@ -313,6 +330,7 @@ void stalls_text_print_procedures(const struct stalls_view *v, FILE *out)
 	report_table_print(t, out);
 	put_more(v, v->rows.n, out);
 	report_quality_print(v->r, out);
+	put_next(v, v->rows.at[0].function, false, out);
 }
 
 /* Instructions. */
@@ -414,6 +432,8 @@ void stalls_text_print_places(const struct stalls_view *v, FILE *out)
 	if (has_arrivals(v))
 		fputs("  " ON_THE_WAY "what stalled on the way there\n", out);
 	report_quality_print(v->r, out);
+	put_next(v, v->places.n ? v->places.at[0].function : v->rows.at[0].function, true,
+		 out);
 }
 
 /* Two runs. */
@@ -525,4 +545,5 @@ void stalls_text_print_two(const struct stalls_view *v, const struct stalls_view
 		stalls_growth_print(growth, other, out);
 	report_quality_print(v->r, out);
 	report_quality_print(other->r, out);
+	put_next(other, other->rows.at[0].function, false, out);
 }

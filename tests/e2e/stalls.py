@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import shlex
 import sys
 
 import harness
@@ -328,6 +329,28 @@ def who_may_wait_for_memory_is_not_told_to_work():
     text = ' '.join(dwell('stalls', 'chase', timed, '--against', timed).stdout.split())
     assert 'confidence low' in text and 'anchors:5%' in text and 'bbcounts' in text and 'execution' in text, text
     assert re.search(r'dynamic stalls (-?[0-9.]+–[0-9.]+ % ){2}-[0-9.]+ to \+[0-9.]+ %', text), text
+
+
+def told_next(p):
+    """Commands without 'dwell'."""
+    assert p.returncode == 0, p
+    _, _, text = p.stdout.partition('\nNext: ')
+    return [shlex.split(line)[1:] for line in re.split(r'  ·  |\n', text) if line.strip()]
+
+
+@test
+def what_to_run_next_runs():
+    paths = chased()
+    library = next(row['image'] for row in rows('--seconds', '0', *paths)[1:])
+    for words in ['stalls', *paths], ['stalls', 'chase', *paths], ['stalls', library, *paths], ['stalls', paths[0], '--against', paths[0]]:
+        told = told_next(dwell(*words))
+        assert [line[0] for line in told] == ['calc', 'stalls'], (words, told)
+        for line in told:
+            assert dwell(*line).returncode == 0, line
+            assert ['cfg', 'calc', 'stalls'][line[0] == 'stalls':][0] in [x[0] for x in told_next(dwell(*line))], line
+    assert ['stalls', '--by', 'instruction', library, *paths] in told_next(dwell('stalls', library, *paths)), library
+    # Without samples of time there are no stalls.
+    assert [line[0] for line in told_next(dwell('calc', 'chase', paths[1]))] == ['cfg']
 
 
 @test
