@@ -16,9 +16,9 @@
 #include "host/proc_maps.h"
 #include "host/procfs.h"
 
-#define SCRIPTS_MAX    3 /* that are each other's interpreters */
-#define LINE_BYTES     256
-#define OWN_MAPS_BYTES ((size_t)1 << 20)
+#define SCRIPTS_MAX 3 /* that are each other's interpreters */
+#define LINE_BYTES  256
+#define MAPS_BYTES  ((size_t)4 << 20)
 
 static size_t page_bytes(void)
 {
@@ -112,14 +112,15 @@ static void map_program(struct foreseen *f, const char *program, const char *pat
 	}
 }
 
-/* Of this process too: what is in memory twice is one file. */
-static void take_own(struct foreseen *f)
+void foreseen_take(struct foreseen *f, pid_t pid)
 {
 	own(buf_fini) struct buf text = { 0 };
 	struct proc_map map;
 	const char *at, *end;
+	char path[64];
 
-	if (procfs_read("/proc/self/maps", OWN_MAPS_BYTES, &text, NULL) < 0)
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	if (procfs_read(path, MAPS_BYTES, &text, NULL) < 0)
 		return;
 	at = (const char *)text.data;
 	end = at + text.size;
@@ -131,7 +132,8 @@ static void take_own(struct foreseen *f)
 void foreseen_map(struct foreseen *f, const char *program, const char *path)
 {
 	map_program(f, program, path);
-	take_own(f);
+	/* Of this process too: what is in memory twice is one file. */
+	foreseen_take(f, getpid());
 }
 
 /* As the dynamic linker finds it. */

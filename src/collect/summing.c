@@ -11,11 +11,13 @@
 #include "collect/system_told.h"
 #include "host/clock.h"
 #include "host/privilege.h"
+#include "host/procfs.h"
 
 #define JITTER_NS UINT64_C(100000000)
 #define DRAIN_NS  UINT64_C(1000000000)
 /* The program waits for rules of its files to be compiled no longer than that. */
-#define FORESEEN_WAIT_NS UINT64_C(1000000000)
+#define FORESEEN_WAIT_NS   UINT64_C(1000000000)
+#define FORESEEN_PROCESSES 64 /* more of them have hardly other files */
 /* Files that stacks stand for are looked through that often, so that they keep their
  * numbers; sooner than a number is taken for idle. */
 #define MEET_NS UINT64_C(16000000000)
@@ -32,6 +34,9 @@ struct summing {
 	const struct path_choice *chosen;
 	const char *program; /* that will be run, NULL: none */
 	const char *preload; /* and what into it, or NULL */
+	const pid_t *pids;   /* that run already */
+	size_t n_pids;
+	bool has_descendants; /* of these */
 	struct system_counts *counts;
 	uint64_t drain_ns;
 	bool is_kept; /* what was taken, also when this is killed */
@@ -386,6 +391,9 @@ int summing_open(const struct recorder_ops *ops, const struct summing_kind *kind
 	s->chosen = x->apart.chosen;
 	s->program = x->scope ? x->scope->program : NULL;
 	s->preload = x->scope ? x->scope->preload : NULL;
+	s->pids = x->scope ? x->scope->pids : NULL;
+	s->n_pids = x->scope ? x->scope->n_pids : 0;
+	s->has_descendants = x->scope && x->scope->follow_children;
 	s->classes = x->classes;
 	rc = make(s, x, e);
 	if (rc < 0) {
@@ -515,14 +523,51 @@ static void load_foreseen(struct summing *s)
 }
 
 /* A short program has ended before what it maps could be loaded when it is met. */
-static int foresee(struct summing *s, struct err *e)
+static int foresee_program(struct summing *s, struct err *e)
+{
+	own(foreseen_fini) struct foreseen f = { 0 };
+
+	foreseen_preload(&f, s->preload);
+	foreseen_map(&f, s->program, getenv("PATH"));
+	return system_threads_foresee(s->loaded->threads, getpid(), f.at.at, f.at.n, e);
+}
+
+static int foresee_process(struct summing *s, pid_t pid, struct err *e)
 {
 	own(foreseen_fini) struct foreseen f = { 0 };
 	int rc;
 
-	foreseen_preload(&f, s->preload);
-	foreseen_map(&f, s->program, getenv("PATH"));
-	rc = system_threads_foresee(s->loaded->threads, f.at.at, f.at.n, e);
+	foreseen_take(&f, pid);
+	rc = system_threads_foresee(s->loaded->threads, pid, f.at.at, f.at.n, e);
+	system_threads_fetch(s->loaded->threads);
+	return rc;
+}
+
+/* Those that run already, and what they have begun: of what calls rarely, the first call
+ * may be half of all. */
+static int foresee_processes(struct summing *s, struct err *e)
+{
+	size_t left = FORESEEN_PROCESSES;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->n_pids && left && rc == 0; i++, left--) {
+		own(procfs_ids_fini) struct procfs_ids below = { 0 };
+
+		rc = foresee_process(s, s->pids[i], e);
+		/* Those that cannot be told are met when they call. */
+		if (!s->has_descendants ||
+		    procfs_descendants(s->pids[i], &below, NULL) < 0)
+			continue;
+		for (size_t k = 0; k < below.ids.n && left > 1 && rc == 0; k++, left--)
+			rc = foresee_process(s, below.ids.at[k], e);
+	}
+	return rc;
+}
+
+static int foresee(struct summing *s, struct err *e)
+{
+	int rc = s->program ? foresee_program(s, e) : foresee_processes(s, e);
+
 	if (rc == 0)
 		load_foreseen(s);
 	return rc;
@@ -531,7 +576,7 @@ static int foresee(struct summing *s, struct err *e)
 int summing_start(struct recorder *r, struct err *e)
 {
 	struct summing *s = (struct summing *)r;
-	int rc = s->program ? foresee(s, e) : 0;
+	int rc = s->program || s->n_pids ? foresee(s, e) : 0;
 
 	if (rc == 0)
 		rc = s->kind->start(s->programs, e);

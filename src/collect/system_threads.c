@@ -227,19 +227,22 @@ static int for_all_threads(struct bpf_program *program, struct err *e)
 	return n < 0 ? err_os(e, "cannot go through the threads") : 0;
 }
 
-int system_threads_foresee(struct system_threads *t, const uint64_t *at, size_t n,
-			   struct err *e)
+int system_threads_foresee(struct system_threads *t, pid_t pid, const uint64_t *at,
+			   size_t n, struct err *e)
 {
 	struct state_record_foreseen *f = t->parts.foreseen;
+	int rc = 0;
 
-	if (n > STATE_RECORD_FORESEEN_MAX)
-		n = STATE_RECORD_FORESEEN_MAX;
-	if (!n)
-		return 0;
-	f->pid = (uint32_t)getpid();
-	f->n = (uint32_t)n;
-	memcpy(f->at, at, n * sizeof(*at));
-	return for_all_threads(t->parts.foresee, e);
+	for (size_t i = 0; i < n && rc == 0; i += f->n) {
+		size_t left = n - i;
+
+		f->pid = (uint32_t)pid;
+		f->n = left < STATE_RECORD_FORESEEN_MAX ? (uint32_t)left
+							: STATE_RECORD_FORESEEN_MAX;
+		memcpy(f->at, at + i, f->n * sizeof(*at));
+		rc = for_all_threads(t->parts.foresee, e);
+	}
+	return rc;
 }
 
 static void set_from(struct system_threads *t, uint64_t ns)

@@ -118,10 +118,10 @@ void system_threads_free(struct system_threads *t);
 /* Follow this process; from its next exec on when awaits_exec. */
 must_use int system_threads_follow(struct system_threads *t, pid_t pid, bool awaits_exec,
 				   struct err *e);
-/* Before any is attached: what is mapped at these addresses of this process is told as if
+/* Before any is attached: what is mapped at these addresses of a process is told as if
  * a stack had met it. */
-must_use int system_threads_foresee(struct system_threads *t, const uint64_t *at,
-				    size_t n, struct err *e);
+must_use int system_threads_foresee(struct system_threads *t, pid_t pid,
+				    const uint64_t *at, size_t n, struct err *e);
 /* The programs are attached: where every thread is is learnt, and unless it is paused
  * all is summed from here on. */
 must_use int system_threads_begin(struct system_threads *t, struct err *e);

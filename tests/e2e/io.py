@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import shlex
 import signal
 import subprocess
 import sys
@@ -413,6 +414,23 @@ def an_attached_program_is_counted_from_then_on():
         victim.stdout.close()
     r = rows('file')[MANY]
     assert r['calls'] > 100 and r['written_bytes'] == 100 * r['calls'], r
+
+
+@test
+def the_first_calls_of_an_attached_program_have_whole_stacks():
+    """One call in all: half of the calls would be without, if its files were met by it.  So it is of what it begins."""
+    code = 'import time, zlib\nf = open("/etc/passwd")\nprint(flush=True)\nwhile True: time.sleep(.2); f.seek(0); f.read()'
+    program = [sys.executable, '-c', code]
+    for command in program, ['sh', '-c', shlex.join(program) + '; :']:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as victim:
+            try:
+                victim.stdout.readline()
+                p = dwell('attach', '-q', '-e', 'io', '-o', FILE, '-p', str(victim.pid), '-d', '1')
+                assert p.returncode == 0, p.stderr
+            finally:
+                os.killpg(victim.pid, signal.SIGKILL)
+        p = dwell('io', '--by', 'stack', FILE)
+        assert 'read' in p.stdout and 'truncated  ' not in p.stdout, p.stdout
 
 
 def writes_below(pid, seconds, *more):

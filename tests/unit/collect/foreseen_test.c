@@ -69,6 +69,18 @@ static void what_is_preloaded_is_too(void **state)
 	assert_true(has(&f, "/bin/env"));
 }
 
+static void who_runs_has_all_that_is_mapped(void **state)
+{
+	own(foreseen_fini) struct foreseen f = { 0 }, none = { 0 };
+
+	(void)state;
+	foreseen_take(&f, getpid());
+	assert_true(has(&f, "foreseen_test") && has(&f, "/libc.so"));
+	assert_int_equal(f.mapped.n, 0);
+	foreseen_take(&none, -1);
+	assert_int_equal(none.at.n, 0);
+}
+
 static void a_script_is_its_interpreters(void **state)
 {
 	static const struct {
@@ -109,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_are_where_exec_looks_for_them),
 		cmocka_unit_test(what_is_preloaded_is_too),
+		cmocka_unit_test(who_runs_has_all_that_is_mapped),
 		cmocka_unit_test(a_script_is_its_interpreters),
 	};
 
