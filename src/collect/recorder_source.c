@@ -161,6 +161,8 @@ void recorder_source_finish(struct source *source, struct source_stats *ret)
 	for (size_t i = 0; i < st.n_triggers; i++)
 		ret->samples += st.n_met[i];
 	ret->lost += st.lost;
+	for (size_t i = 0; i < UNWIND_N_STOPS; i++)
+		ret->stops[i] += st.stops[i];
 }
 
 void recorder_source_every(unused const struct experiment *x, uint64_t *ret_min,

@@ -647,23 +647,6 @@ static int run_loop(struct session *s, struct err *e)
 	return 0;
 }
 
-static void add_stats(struct source_stats *sum, const struct source_stats *x)
-{
-	sum->samples += x->samples;
-	sum->events += x->events;
-	sum->lost += x->lost;
-	sum->throttled += x->throttled;
-	sum->is_user_only |= x->is_user_only;
-	if (!sum->trouble.code)
-		sum->trouble = x->trouble;
-	if (sum->cpu_ns) /* one source's CPU time is all of it */
-		return;
-	sum->cpu_ns = x->cpu_ns;
-	sum->user_ns = x->user_ns;
-	sum->system_ns = x->system_ns;
-	sum->counted_cpu_ns = x->counted_cpu_ns;
-}
-
 int session_sync(struct session *s, struct session_progress *ret, struct err *e)
 {
 	struct session_progress p = { .path = s->outcome.path,
@@ -681,7 +664,7 @@ int session_sync(struct session *s, struct session_progress *ret, struct err *e)
 			ops->sync(s->sources[i]);
 		if (ops->stats)
 			ops->stats(s->sources[i], &stats);
-		add_stats(&p.stats, &stats);
+		session_notes_add(&p.stats, &stats);
 	}
 	if (rc == 0)
 		rc = writer_flush(s->writer, e);
@@ -762,7 +745,7 @@ static int finish_all(struct session *s, struct err *e)
 
 		s->sources[i]->ops->finish(s->sources[i], &stats);
 		stats.events = observes_all(s, s->sources[i]->ops) ? stats.samples : 0;
-		add_stats(&o->stats, &stats);
+		session_notes_add(&o->stats, &stats);
 	}
 	keep_write_failure(s, tracker_finish(s->tracker, true, &why), &why);
 	keep_write_failure(s, writer_flush(s->writer, &why), &why);

@@ -423,14 +423,35 @@ void session_notes_unwritten(struct writer *w, const struct session_outcome *o)
 	writer_info(w, "ends-early", line);
 }
 
+void session_notes_add(struct source_stats *sum, const struct source_stats *x)
+{
+	sum->samples += x->samples;
+	sum->events += x->events;
+	sum->lost += x->lost;
+	for (unsigned i = 0; i < UNWIND_N_STOPS; i++)
+		sum->stops[i] += x->stops[i];
+	sum->throttled += x->throttled;
+	sum->is_user_only |= x->is_user_only;
+	if (!sum->trouble.code)
+		sum->trouble = x->trouble;
+	if (sum->cpu_ns) /* one source's CPU time is all of it */
+		return;
+	sum->cpu_ns = x->cpu_ns;
+	sum->user_ns = x->user_ns;
+	sum->system_ns = x->system_ns;
+	sum->counted_cpu_ns = x->counted_cpu_ns;
+}
+
 void session_notes_end(struct writer *w, const struct tracker *t,
 		       struct session_outcome *o)
 {
 	const uint64_t *stops = tracker_stops(t);
 
 	for (unsigned i = 0; i < UNWIND_N_STOPS; i++) {
-		o->n_stacks += stops[i];
-		o->n_truncated += i == UNWIND_END ? 0 : stops[i];
+		uint64_t n = stops[i] + o->stats.stops[i];
+
+		o->n_stacks += n;
+		o->n_truncated += i == UNWIND_END ? 0 : n;
 	}
 	facts_add(w, FACT_TARGET, "wall-time", "ns", o->wall_ns);
 	if (o->asleep_ns)

@@ -35,6 +35,8 @@ void session_notes_rusage(struct writer *w, const struct rusage *u,
 			  struct session_outcome *o);
 /* Why the recording ends early. */
 void session_notes_unwritten(struct writer *w, const struct session_outcome *o);
+/* What one more source tells at its end. */
+void session_notes_add(struct source_stats *sum, const struct source_stats *x);
 void session_notes_end(struct writer *w, const struct tracker *t,
 		       struct session_outcome *o);
 

@@ -21,6 +21,7 @@
 #include "collect/experiment.h"
 #include "collect/tracker.h"
 #include "store/writer.h"
+#include "unwind/stop.h"
 
 enum scope_kind {
 	SCOPE_LAUNCH,	 /* a program that we start */
@@ -108,7 +109,8 @@ struct source_stats {
 	uint64_t user_ns, system_ns; /* its parts */
 	bool is_user_only;	     /* the kernel's part could not be observed */
 	uint64_t counted_cpu_ns;     /* exact CPU time of what was observed, 0 unknown */
-	struct err trouble;	     /* what is not as it was before; .code 0: nothing */
+	uint64_t stops[UNWIND_N_STOPS]; /* of stacks that the tracker has not walked */
+	struct err trouble; /* what is not as it was before; .code 0: nothing */
 };
 
 /* Who tells first of what runs. */

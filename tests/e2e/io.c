@@ -182,6 +182,26 @@ static void missing(const char *path)
 	close(fd);
 }
 
+/* Deeper than stacks are walked. */
+static void descend(int depth, int fd) /* NOLINT(misc-no-recursion) */
+{
+	volatile char pad = (char)depth;
+
+	if (depth)
+		descend(depth - 1, fd);
+	for (int i = 0; !depth && i < 100; i++)
+		must(read(fd, bytes, 10), 10);
+	(void)pad;
+}
+
+static void deep(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+
+	descend(1000, fd);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -190,7 +210,7 @@ int main(int argc, char **argv)
 	} modes[] = {
 		{ "plain", plain },	{ "lists", lists },	{ "threads", threads },
 		{ "callers", callers }, { "forever", forever }, { "files", files },
-		{ "missing", missing },
+		{ "missing", missing }, { "deep", deep },
 	};
 
 	if (argc > 1 && strcmp(argv[1], "sockets") == 0) {

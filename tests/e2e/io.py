@@ -433,6 +433,17 @@ def the_first_calls_of_an_attached_program_have_whole_stacks():
         assert 'read' in p.stdout and 'truncated  ' not in p.stdout, p.stdout
 
 
+@test
+def as_many_stacks_are_cut_as_reports_tell():
+    p = dwell('run', '-e', 'io', '-o', FILE, '--', IO, 'deep', '/dev/zero')
+    assert p.returncode == 0, p
+    n = int(re.search(r'dwell: (\d+) stacks \(.* %\) are cut short', p.stderr)[1])
+    total = rows('call')
+    assert n == 100, (n, p.stderr, total)
+    share = re.search(r'([\d.]+) % of io-calls', ' '.join(dwell('io', FILE).stdout.split()))
+    assert share and abs(float(share[1]) - 100 * n / sum(r['calls'] for r in total.values())) < .1, (share, n, total)
+
+
 def writes_below(pid, seconds, *more):
     p = dwell('attach', '-q', '-e', 'io', '-o', FILE, '-p', str(pid), '-d', str(seconds), *more)
     assert p.returncode == 0, p.stderr
