@@ -32,12 +32,11 @@
 
 const char *const inject_why_not = NULL;
 
-#define MAPS_MAX    (UINT64_C(64) << 20)
-#define TRIES	    40
-#define BETWEEN_NS  5000000
-#define LOOK_NS	    UINT64_C(20000000)
-#define FIXED	    (MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE)
-#define GENERATIONS 16 /* of children that make children while we go */
+#define MAPS_MAX   (UINT64_C(64) << 20)
+#define TRIES	   40
+#define BETWEEN_NS 5000000
+#define LOOK_NS	   UINT64_C(20000000)
+#define FIXED	   (MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE)
 
 _Static_assert(TRIES / 2 >= INJECT_PLACE_N, "every place is tried");
 
@@ -78,7 +77,7 @@ static bool write_slot(void *ctx, uint64_t at, uint64_t value)
 	return write_memory(ctx, at, &value, sizeof(value));
 }
 
-static void inject_free(struct inject *i)
+void inject_free(struct inject *i)
 {
 	if (!i)
 		return;
@@ -739,55 +738,29 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 	return err_in(e, rc, where);
 }
 
-/* That it is a copy of; NULL: of none of them. */
-static struct inject *find_first(struct inject *const *all, size_t n,
-				 const struct inject_copy *copy)
+int inject_leave(struct inject *i, uint64_t *stood_ns, struct err *e)
 {
-	for (size_t k = 0; k < n; k++)
-		if (copy->first_pid == (uint64_t)all[k]->pid &&
-		    copy->pid != all[k]->pid && copy->at == all[k]->place.at)
-			return all[k];
-	return NULL;
-}
+	int rc = take_out_of(i, i->pid, e);
 
-/* Those of one that has been left are made without. */
-static int take_out_of_copies(struct inject *const *all, size_t n, struct err *e)
-{
-	own(inject_copies_fini) struct inject_copies found = { 0 };
-	int rc = 0;
-
-	for (unsigned n_new = 1, pass = 0; n_new && pass < GENERATIONS; pass++) {
-		int one = inject_copies_find(&all[0]->head, &found, rc < 0 ? NULL : e);
-
-		rc = rc < 0 ? rc : one;
-		n_new = 0;
-		vec_each(copy, &found.of) {
-			struct inject *i = find_first(all, n, copy);
-
-			if (!i)
-				continue;
-			one = take_out_of(i, copy->pid, rc < 0 ? NULL : e);
-			n_new += one == 0;
-			rc = rc < 0 ? rc : one;
-		}
-	}
+	*stood_ns += i->stood_ns;
+	i->stood_ns = 0;
 	return rc;
 }
 
-int inject_end(struct inject *const *all, size_t n, uint64_t *stood_ns, struct err *e)
+int inject_leave_copy(const struct inject *i, pid_t pid, struct err *e)
 {
-	int rc = 0;
+	struct inject first = *i;
 
-	for (size_t k = 0; k <= n && n; k++) {
-		struct err *to = rc < 0 ? NULL : e;
-		int one = k < n ? take_out_of(all[k], all[k]->pid, to)
-				: take_out_of_copies(all, n, to);
+	return take_out_of(&first, pid, e);
+}
 
-		rc = rc < 0 ? rc : one;
-	}
-	for (size_t k = 0; k < n; k++) {
-		*stood_ns += all[k]->stood_ns;
-		inject_free(all[k]);
-	}
-	return rc;
+const struct wire_injected *inject_head(const struct inject *i)
+{
+	return &i->head;
+}
+
+bool inject_is_first_of(const struct inject *i, const struct inject_copy *copy)
+{
+	return copy->first_pid == (uint64_t)i->pid && copy->pid != i->pid &&
+	       copy->at == i->place.at;
 }

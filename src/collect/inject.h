@@ -10,7 +10,7 @@
 #ifndef DWELL_COLLECT_INJECT_H
 #define DWELL_COLLECT_INJECT_H
 
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,6 +18,8 @@
 #include "base/own.h"
 
 struct inject;
+struct inject_copy;
+struct wire_injected;
 
 /* NULL: it can be done here; else why not. */
 extern const char *const inject_why_not;
@@ -29,10 +31,16 @@ must_use int inject_begin(pid_t pid, const char *directory, uint32_t traces,
 /* Objects may have been loaded since: now and then.  ERR_UNSUPPORTED: with one of them it
  * may be traced no longer, and is to be ended. */
 must_use int inject_look(struct inject *i, struct err *e);
-/* These processes of one recorder are as they were, but for memory of ours that nobody
- * comes by; so are children that they made since, which are looked for once for all of
- * them.  Frees them.  Otherwise *e says what is left first.  *stood_ns: more, by how long
- * threads of them stood in all: each time from when the first was asked to. */
-int inject_end(struct inject *const *all, size_t n, uint64_t *stood_ns, struct err *e);
+/* It is as it was, but for memory of ours that nobody comes by.  Otherwise *e says what
+ * is left.  *stood_ns: more, by how long threads of it stood in all: each time from when
+ * the first was asked to. */
+must_use int inject_leave(struct inject *i, uint64_t *stood_ns, struct err *e);
+/* Likewise of a child that it has made since, when it has been left itself. */
+must_use int inject_leave_copy(const struct inject *i, pid_t pid, struct err *e);
+void inject_free(struct inject *i);
+
+/* What has been put there tells that it is ours. */
+const struct wire_injected *inject_head(const struct inject *i);
+bool inject_is_first_of(const struct inject *i, const struct inject_copy *copy);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/inject.h"
 
+#include <stddef.h>
+
 const char *const inject_why_not =
 	"is loaded when a program starts on this CPU: use 'dwell run'";
 
@@ -21,11 +23,36 @@ int inject_look(struct inject *i, struct err *e)
 	return 0;
 }
 
-int inject_end(struct inject *const *all, size_t n, uint64_t *stood_ns, struct err *e)
+int inject_leave(struct inject *i, uint64_t *stood_ns, struct err *e)
 {
-	(void)all;
-	(void)n;
+	(void)i;
 	(void)stood_ns;
 	(void)e;
 	return 0;
+}
+
+int inject_leave_copy(const struct inject *i, pid_t pid, struct err *e)
+{
+	(void)i;
+	(void)pid;
+	(void)e;
+	return 0;
+}
+
+void inject_free(struct inject *i)
+{
+	(void)i;
+}
+
+const struct wire_injected *inject_head(const struct inject *i)
+{
+	(void)i;
+	return NULL;
+}
+
+bool inject_is_first_of(const struct inject *i, const struct inject_copy *copy)
+{
+	(void)i;
+	(void)copy;
+	return false;
 }

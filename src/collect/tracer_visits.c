@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/tracer_visits.h"
 
-#include <errno.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "collect/inject.h"
 #include "collect/inject_copies.h"
 #include "collect/inject_probe.h"
+#include "collect/inject_several.h"
 #include "collect/source.h"
 #include "collect/timer_images.h"
 #include "collect/unfollowed.h"
@@ -21,8 +21,7 @@
 #include "host/procfs.h"
 
 /* More would be programs that make others faster than they can be visited. */
-#define ROUNDS_MAX   100
-#define PROGRAMS_MAX 3
+#define ROUNDS_MAX 100
 
 /* Whether it can be. */
 
@@ -120,22 +119,18 @@ static int give_directory(struct tracer_visits *v, pid_t pid,
 static int put_into(struct tracer_visits *v, pid_t pid, struct err *e)
 {
 	struct timer_directory *directory = NULL;
-	struct inject *i = NULL;
+	struct inject_wish w = { .pid = pid };
 	int rc = give_directory(v, pid, &directory, e);
 
-	/* Who executes another program meanwhile is another. */
-	for (unsigned n = 0; n < PROGRAMS_MAX && rc == 0 && !i; n++) {
-		struct err why = { 0 };
-
-		rc = inject_begin(pid, directory->path, v->traces, &i, &why);
-		if (rc < 0 && why.os == ESRCH && n + 1 < PROGRAMS_MAX)
-			rc = 0;
-		else if (rc < 0 && e)
-			*e = why;
-	}
-	if (rc == 0)
-		*vec_push(&v->injected) = (struct tracer_visit){ pid, i };
-	return rc;
+	if (rc < 0)
+		return rc;
+	w.directory = directory->path;
+	inject_several_begin(&w, 1, v->traces);
+	if (w.ret)
+		*vec_push(&v->injected) = (struct tracer_visit){ pid, w.ret };
+	else if (e)
+		*e = w.why;
+	return w.why.code;
 }
 
 static int visit(struct tracer_visits *v, pid_t pid, struct err *e)
@@ -265,7 +260,7 @@ static void leave(struct tracer_visits *v, struct inject *const *all, size_t n)
 {
 	struct err e = { 0 };
 
-	if (inject_end(all, n, &v->stood_ns, &e) < 0)
+	if (inject_several_end(all, n, &v->stood_ns, &e) < 0)
 		v->trouble = e;
 }
 

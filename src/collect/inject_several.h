@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * inject_several - tracing brought to several processes that run, and taken from them
+ * again with the children that they made since.
+ */
+#ifndef DWELL_COLLECT_INJECT_SEVERAL_H
+#define DWELL_COLLECT_INJECT_SEVERAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/own.h"
+
+struct inject;
+
+struct inject_wish {
+	pid_t pid;
+	const char *directory; /* as of inject_begin() */
+	struct inject *ret;    /* NULL: why not */
+	struct err why;
+};
+
+void inject_several_begin(struct inject_wish *all, size_t n, uint32_t traces);
+/* These processes of one recorder are as they were, as inject_leave() says; so are
+ * children that they made since, which are looked for once for all of them.  Frees them.
+ * Otherwise *e says what is left first. */
+int inject_several_end(struct inject *const *all, size_t n, uint64_t *stood_ns,
+		       struct err *e);
+
+#endif
