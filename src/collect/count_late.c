@@ -15,7 +15,7 @@ struct late {
 	pid_t pid, tid;
 };
 
-static VEC(struct late) all;
+static _Thread_local VEC(struct late) all;
 
 void count_late_add(pid_t pid, pid_t tid)
 {
@@ -65,6 +65,11 @@ void count_late_let_go(void)
 	all.n = n;
 	if (!n)
 		vec_fini(&all);
+}
+
+void count_late_forget(void)
+{
+	vec_fini(&all);
 }
 
 pid_t count_late_find(pid_t pid)

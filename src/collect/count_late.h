@@ -6,7 +6,7 @@
  * vfork) stops when it leaves it, and would stand from then on.  Nothing takes back what
  * it was told; so they are let go when they stand, whenever that is.
  *
- * All of this process: the kernel has them stop for the one thread of ours that traces.
+ * Of each thread of ours: the kernel has them stop for the one that traces them.
  */
 #ifndef DWELL_COLLECT_COUNT_LATE_H
 #define DWELL_COLLECT_COUNT_LATE_H
@@ -18,5 +18,7 @@ void count_late_add(pid_t pid, pid_t tid);
 void count_late_let_go(void);
 /* A thread of the process that is still to stop, or 0. */
 pid_t count_late_find(pid_t pid);
+/* Before this thread ends, with which the kernel takes back what they were told. */
+void count_late_forget(void);
 
 #endif

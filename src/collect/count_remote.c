@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sys/uio.h>
-#include <time.h>
 
 #include "host/clock.h"
 
@@ -68,8 +67,6 @@ bool count_remote_run(struct count_tracee *t, const struct user_regs_struct *fro
 	return count_tracee_go_to_call(t, COUNT_STOP_EXIT);
 }
 
-#define NAP_NS 20000
-
 static bool is_told(const struct count_tracee *t, uint64_t word)
 {
 	uint64_t value = 0;
@@ -80,13 +77,13 @@ static bool is_told(const struct count_tracee *t, uint64_t word)
 bool count_remote_run_through(struct count_tracee *t, const struct user_regs_struct *from,
 			      uint64_t word, uint64_t limit_ns)
 {
-	uint64_t until_ns = clock_monotonic_ns() + limit_ns;
+	uint64_t since_ns = clock_monotonic_ns();
 
 	if (!count_tracee_set(t, from))
 		return false;
 	count_tracee_go_on(t);
-	while (!is_told(t, word) && clock_monotonic_ns() < until_ns) {
-		nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+	while (!is_told(t, word) && clock_monotonic_ns() - since_ns < limit_ns) {
+		count_tracee_nap(since_ns);
 		if (!count_tracee_keep_going(t))
 			return false;
 	}

@@ -71,6 +71,14 @@ void count_tracee_interrupt(struct count_tracee *t)
 	ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
 }
 
+void count_tracee_nap(uint64_t since_ns)
+{
+	uint64_t ns = (clock_monotonic_ns() - since_ns) / 16;
+
+	ns = ns < NAP_NS ? NAP_NS : ns > NAP_MAX_NS ? NAP_MAX_NS : ns;
+	nanosleep(&(struct timespec){ .tv_nsec = (long)ns }, NULL);
+}
+
 #define PENDING_MAX 64
 
 /* Not one that somebody has sent. */
@@ -240,16 +248,6 @@ bool count_tracee_stop_now(struct count_tracee *t)
 	return wait_until_asked(t);
 }
 
-/* On a machine with much to do it stops when its turn comes, after many others': the
- * longer that has been, the longer the naps, which add little to it. */
-static void nap(uint64_t since_ns)
-{
-	uint64_t ns = (clock_monotonic_ns() - since_ns) / 16;
-
-	ns = ns < NAP_NS ? NAP_NS : ns > NAP_MAX_NS ? NAP_MAX_NS : ns;
-	nanosleep(&(struct timespec){ .tv_nsec = (long)ns }, NULL);
-}
-
 /* A signal that comes first is the program's: it has it, and stops behind. */
 static bool stop_one(struct count_tracee *t, uint64_t until_ns)
 {
@@ -262,7 +260,7 @@ static bool stop_one(struct count_tracee *t, uint64_t until_ns)
 		case COUNT_STOP_NONE:
 			if (clock_monotonic_ns() > until_ns)
 				return false;
-			nap(since_ns);
+			count_tracee_nap(since_ns);
 			break;
 		case COUNT_STOP_SIGNAL:
 			count_tracee_interrupt(t);

@@ -75,6 +75,9 @@ bool count_tracee_stop_again(struct count_tracee *t);
  * it has ended, or stands as what it executes fails, and would again. */
 void count_tracee_go_on(struct count_tracee *t);
 bool count_tracee_keep_going(struct count_tracee *t);
+/* On a machine with much to do it stops, or goes on, when its turn comes, after many
+ * others': the longer that has been, the longer the naps, which add little to it. */
+void count_tracee_nap(uint64_t since_ns);
 /* By one instruction.  False: it has ended, or is to have a signal first, which it has
  * when it is let go. */
 bool count_tracee_step(struct count_tracee *t);

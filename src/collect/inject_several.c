@@ -2,29 +2,133 @@
 #include "collect/inject_several.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 
+#include "base/vec.h"
+#include "collect/count_late.h"
 #include "collect/inject.h"
 #include "collect/inject_copies.h"
 
 #define PROGRAMS_MAX 3
 #define GENERATIONS  16 /* of children that make children while we go */
 
-/* Who executes another program meanwhile is another. */
-static void begin_one(struct inject_wish *w, uint32_t traces)
+/* At once.  Where more threads wait for a CPU than there are it is a turn of all of them
+ * until one stops; for work on so many there are CPUs enough until the next does. */
+#define CREW_MAX 16
+
+/* Something that is done for each of several processes, by threads of ours of which each
+ * traces one of them at a time, and waits for it most of the time. */
+struct crew {
+	void (*work)(void *ctx, size_t k);
+	void *ctx;
+	size_t n;
+	atomic_size_t next;
+};
+
+static void take_turns(struct crew *c)
 {
+	size_t k;
+
+	while ((k = atomic_fetch_add(&c->next, 1)) < c->n)
+		c->work(c->ctx, k);
+}
+
+static void *be_one_of_crew(void *crew)
+{
+	take_turns(crew);
+	count_late_forget();
+	return NULL;
+}
+
+/* Signals are for the thread that waits for them. */
+static size_t begin_crew(struct crew *c, pthread_t threads[CREW_MAX])
+{
+	sigset_t all, before;
+	size_t n = 0;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (n < CREW_MAX && n < c->n &&
+	       pthread_create(&threads[n], NULL, be_one_of_crew, c) == 0)
+		n++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return n;
+}
+
+static void do_for_each(size_t n, void (*work)(void *ctx, size_t k), void *ctx)
+{
+	struct crew c = { .work = work, .ctx = ctx, .n = n };
+	pthread_t threads[CREW_MAX];
+	size_t n_threads = n > 1 ? begin_crew(&c, threads) : 0;
+
+	if (!n_threads)
+		take_turns(&c);
+	while (n_threads)
+		pthread_join(threads[--n_threads], NULL);
+}
+
+struct begin {
+	struct inject_wish *all;
+	uint32_t traces;
+};
+
+/* Who executes another program meanwhile is another. */
+static void begin_one(void *ctx, size_t k)
+{
+	const struct begin *b = ctx;
+	struct inject_wish *w = &b->all[k];
 	unsigned n = 0;
 	int rc;
 
 	do {
 		w->why = (struct err){ 0 };
-		rc = inject_begin(w->pid, w->directory, traces, &w->ret, &w->why);
+		rc = inject_begin(w->pid, w->directory, b->traces, &w->ret, &w->why);
 	} while (rc < 0 && w->why.os == ESRCH && ++n < PROGRAMS_MAX);
 }
 
 void inject_several_begin(struct inject_wish *all, size_t n, uint32_t traces)
 {
-	for (size_t k = 0; k < n; k++)
-		begin_one(&all[k], traces);
+	do_for_each(n, begin_one, &(struct begin){ all, traces });
+}
+
+/* Of one that is left. */
+struct leaving {
+	struct inject *of;
+	pid_t copy; /* 0: itself */
+	uint64_t stood_ns;
+	struct err why;
+};
+
+struct leave {
+	VEC(struct leaving) all;
+};
+
+static void leave_one(void *ctx, size_t k)
+{
+	struct leave *l = ctx;
+	struct leaving *x = &l->all.at[k];
+	int rc = x->copy ? inject_leave_copy(x->of, x->copy, &x->why)
+			 : inject_leave(x->of, &x->stood_ns, &x->why);
+
+	(void)rc; /* x->why has it */
+}
+
+/* How many are left as they were; *why: of the first that is not, if it is the first. */
+static unsigned leave_all(struct leave *l, uint64_t *stood_ns, struct err *why)
+{
+	unsigned n = 0;
+
+	do_for_each(l->all.n, leave_one, l);
+	vec_each(x, &l->all) {
+		*stood_ns += x->stood_ns;
+		n += !x->why.code;
+		if (!why->code)
+			*why = x->why;
+	}
+	vec_clear(&l->all);
+	return n;
 }
 
 /* That it is a copy of; NULL: of none of them. */
@@ -38,43 +142,44 @@ static struct inject *find_first(struct inject *const *all, size_t n,
 }
 
 /* Those of one that has been left are made without. */
-static int leave_copies(struct inject *const *all, size_t n, struct err *e)
+static void leave_copies(struct inject *const *all, size_t n, struct leave *l,
+			 uint64_t *stood_ns, struct err *why)
 {
 	own(inject_copies_fini) struct inject_copies found = { 0 };
-	int rc = 0;
+	unsigned n_new = 1;
 
-	for (unsigned n_new = 1, pass = 0; n_new && pass < GENERATIONS; pass++) {
-		int one = inject_copies_find(inject_head(all[0]), &found,
-					     rc < 0 ? NULL : e);
+	for (unsigned pass = 0; n_new && pass < GENERATIONS; pass++) {
+		struct err trouble = { 0 };
 
-		rc = rc < 0 ? rc : one;
-		n_new = 0;
+		if (inject_copies_find(inject_head(all[0]), &found, &trouble) < 0 &&
+		    !why->code)
+			*why = trouble;
 		vec_each(copy, &found.of) {
 			struct inject *i = find_first(all, n, copy);
 
-			if (!i)
-				continue;
-			one = inject_leave_copy(i, copy->pid, rc < 0 ? NULL : e);
-			n_new += one == 0;
-			rc = rc < 0 ? rc : one;
+			if (i)
+				*vec_push(&l->all) =
+					(struct leaving){ .of = i, .copy = copy->pid };
 		}
+		n_new = leave_all(l, stood_ns, why);
 	}
-	return rc;
 }
 
 int inject_several_end(struct inject *const *all, size_t n, uint64_t *stood_ns,
 		       struct err *e)
 {
-	int rc = 0;
+	struct leave l = { 0 };
+	struct err why = { 0 };
 
-	for (size_t k = 0; k <= n && n; k++) {
-		struct err *to = rc < 0 ? NULL : e;
-		int one = k < n ? inject_leave(all[k], stood_ns, to)
-				: leave_copies(all, n, to);
-
-		rc = rc < 0 ? rc : one;
-	}
+	for (size_t k = 0; k < n; k++)
+		*vec_push(&l.all) = (struct leaving){ .of = all[k] };
+	leave_all(&l, stood_ns, &why);
+	if (n)
+		leave_copies(all, n, &l, stood_ns, &why);
+	vec_fini(&l.all);
 	for (size_t k = 0; k < n; k++)
 		inject_free(all[k]);
-	return rc;
+	if (e && why.code)
+		*e = why;
+	return why.code;
 }

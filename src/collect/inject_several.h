@@ -2,6 +2,9 @@
  *
  * inject_several - tracing brought to several processes that run, and taken from them
  * again with the children that they made since.
+ *
+ * Some at once, by threads of ours that end with it: on a machine with much to do each
+ * stop is a turn of all that wait for a CPU, and who is told to stop takes none of it.
  */
 #ifndef DWELL_COLLECT_INJECT_SEVERAL_H
 #define DWELL_COLLECT_INJECT_SEVERAL_H

@@ -116,38 +116,50 @@ static int give_directory(struct tracer_visits *v, pid_t pid,
 
 /* Visiting. */
 
-static int put_into(struct tracer_visits *v, pid_t pid, struct err *e)
+static int wish(struct tracer_visits *v, pid_t pid, struct inject_wish *ret,
+		struct err *e)
 {
 	struct timer_directory *directory = NULL;
-	struct inject_wish w = { .pid = pid };
 	int rc = give_directory(v, pid, &directory, e);
 
-	if (rc < 0)
-		return rc;
-	w.directory = directory->path;
-	inject_several_begin(&w, 1, v->traces);
-	if (w.ret)
-		*vec_push(&v->injected) = (struct tracer_visit){ pid, w.ret };
-	else if (e)
-		*e = w.why;
-	return w.why.code;
+	*map_slot(&v->visited, (uint64_t)pid, NULL) = 1;
+	if (rc == 0)
+		*ret = (struct inject_wish){ .pid = pid, .directory = directory->path };
+	return rc;
+}
+
+/* Another source tells of it, too, and the experiment goes on without. */
+static bool dispense_with(struct tracer_visits *v, pid_t pid, const struct err *why)
+{
+	if (!v->is_dispensable || procfs_has_ended(pid))
+		return false;
+	*map_slot(&v->refused, (uint64_t)pid, NULL) = 1;
+	if (!v->unwrapped.code)
+		v->unwrapped = *why;
+	return true;
+}
+
+static void keep(struct tracer_visits *v, const struct inject_wish *w)
+{
+	if (w->ret)
+		*vec_push(&v->injected) = (struct tracer_visit){ w->pid, w->ret };
 }
 
 static int visit(struct tracer_visits *v, pid_t pid, struct err *e)
 {
+	struct inject_wish w = { 0 };
 	struct err why = { 0 };
-	int rc = put_into(v, pid, &why);
 
-	*map_slot(&v->visited, (uint64_t)pid, NULL) = 1;
-	if (rc < 0 && v->is_dispensable && !procfs_has_ended(pid)) {
-		*map_slot(&v->refused, (uint64_t)pid, NULL) = 1;
-		if (!v->unwrapped.code)
-			v->unwrapped = why;
-		return 0;
+	if (wish(v, pid, &w, &why) == 0) {
+		inject_several_begin(&w, 1, v->traces);
+		keep(v, &w);
+		why = w.why;
 	}
-	if (rc < 0 && e)
+	if (!why.code || dispense_with(v, pid, &why))
+		return 0;
+	if (e)
 		*e = why;
-	return rc;
+	return why.code;
 }
 
 static void note(const struct source_context *c, pid_t pid, const char *why)
@@ -185,31 +197,53 @@ static bool shares_memory(pid_t pid)
 	return procfs_stat((pid_t)stat.ppid, &parent, NULL) == 0 && parent.state == 'D';
 }
 
+struct wishes {
+	VEC(struct inject_wish) of;
+};
+
 /* A copy of one that is led is led itself. */
-static void visit_descendant(struct tracer_visits *v, pid_t pid)
+static void add_descendant(struct tracer_visits *v, pid_t pid, struct wishes *to)
 {
+	struct inject_wish w = { 0 };
 	struct err why = { 0 };
 
-	if (inject_copies_is_led(pid) || shares_memory(pid))
+	if (inject_copies_is_led(pid))
 		*map_slot(&v->visited, (uint64_t)pid, NULL) = 1;
-	else if (visit(v, pid, &why) < 0)
+	else if (wish(v, pid, &w, &why) == 0)
+		*vec_push(&to->of) = w;
+	else if (!dispense_with(v, pid, &why))
 		refuse(v, pid, &why);
 }
 
-/* Not this one, if it is a shell's.  True: there was one that had not been visited. */
+static void visit_several(struct tracer_visits *v, struct wishes *w)
+{
+	inject_several_begin(w->of.at, w->of.n, v->traces);
+	vec_each(x, &w->of) {
+		keep(v, x);
+		if (!x->ret && !dispense_with(v, x->pid, &x->why))
+			refuse(v, x->pid, &x->why);
+	}
+	vec_fini(&w->of);
+}
+
+/* Not this one, if it is a shell's; who is none of its own yet may be when the others
+ * have been visited.  True: there was one that had not been visited. */
 static bool visit_below(struct tracer_visits *v, pid_t root)
 {
 	struct procfs_ids below = { 0 };
+	struct wishes wishes = { 0 };
 	bool is_new = false;
 
 	if (procfs_descendants(root, &below, NULL) == 0)
 		vec_each(pid, &below.ids) {
-			if (*pid == getpid() || map_find(&v->visited, (uint64_t)*pid))
+			if (*pid == getpid() || map_find(&v->visited, (uint64_t)*pid) ||
+			    shares_memory(*pid))
 				continue;
 			is_new = true;
-			visit_descendant(v, *pid);
+			add_descendant(v, *pid, &wishes);
 		}
 	procfs_ids_fini(&below);
+	visit_several(v, &wishes);
 	return is_new;
 }
 

@@ -2,9 +2,9 @@
  *
  * tracer_visits - the processes that ran already, into which a tracer is put.
  *
- * Of each that was named, with all its descendants if these are followed: parents first,
- * as a child that is made by one that is led already comes with it, and again until
- * nobody is new.
+ * Of each that was named, with all its descendants if these are followed, several at
+ * once; and again until nobody is new: a child that is made by one that is led already
+ * comes with it.
  */
 #ifndef DWELL_COLLECT_TRACER_VISITS_H
 #define DWELL_COLLECT_TRACER_VISITS_H

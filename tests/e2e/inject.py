@@ -283,6 +283,60 @@ def copies_of_many_are_looked_for_at_once():
     assert 0 < opened.count(str(os.getpid())) <= 2, opened.count(str(os.getpid()))
 
 
+# Children that cannot be stopped: each waits for a child of its own, which waits to open a file.
+STUCK = """
+import os, sys
+for i in range(N):
+    if not os.fork():
+        os.posix_spawn('/bin/true', ['true'], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 9, sys.argv[1], os.O_RDONLY, 0)])
+        os.write(1, b'loose\\n')
+        os.read(0, 1)
+        os._exit(0)
+print('ready', flush=True)
+os.read(0, 1)
+os._exit(0)
+"""
+
+
+def told_to_stop(log):
+    """Of strace's: the processes that were seized before the first of them was told so again, as it did not."""
+    seen = []
+    for line in log:
+        what, tid = re.search(r'ptrace\(PTRACE_(SEIZE|INTERRUPT), (\d+)', line).groups()
+        if what == 'INTERRUPT' and seen.count(tid) == 2:
+            break
+        seen.append(tid)
+    return len(set(seen))
+
+
+@test
+def several_are_waited_for_at_once_but_not_all():
+    need('strace')
+    log, fifo, n = f'{DIR}/stuck.strace', f'{DIR}/stuck', 20
+    os.mkfifo(fifo)
+    script = STUCK.replace('N', str(n), 1)
+    with subprocess.Popen([sys.executable, '-c', script, fifo], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        try:
+            assert p.stdout.readline() == 'ready\n'
+            children = children_of(p.pid)
+            wait_until(lambda: all('State:\tD' in text_of(c, 'status') for c in children), 'they are not stuck')
+            subprocess.run(['strace', '-f', '--seccomp-bpf', '-o', log, '-e', 'trace=ptrace', harness.DWELL, 'attach', '-q', '-e', 'heap',
+                            '-p', str(p.pid), '-d', '0.1', '-o', f'{DIR}/stuck.dwell'], check=True, timeout=LIMIT_S)
+            with open(fifo, 'wb', 0):
+                said = [p.stdout.readline() for _ in range(n)]
+                assert said == ['loose\n'] * n, said
+            for pid in p.pid, *children:
+                check_lives(pid)
+        finally:
+            p.stdin.close()
+            p.wait(LIMIT_S)
+    with open(log, encoding='ascii', errors='replace') as f:
+        asked = [line for line in f if re.search(r'PTRACE_(SEIZE|INTERRUPT)', line)]
+    asked = [line for line in asked if re.search(r'\d+', line.partition('PTRACE_')[2]).group() in map(str, children)]
+    assert told_to_stop(asked) > 1, asked
+    assert len({line.split()[0] for line in asked}) <= 16, asked  # threads of ours, of which each waits for one
+
+
 @test
 def descendants_stay_alone_where_they_are_not_to_be_followed():
     with below_a_shell(VISITED) as p:
