@@ -402,7 +402,7 @@ static int check_settled(const struct inject *i, struct err *e)
  * about to follow one when it is begun again. */
 static int put_in_again(struct inject *i, struct inject_stop *s, struct err *e)
 {
-	i->is_within = somebody_is_within(i, s);
+	i->is_within = i->place.is_mapped && somebody_is_within(i, s);
 	if (i->is_within)
 		return err_set(e, ERR_LIMIT,
 			       "threads of it are still in what was put into it before");
@@ -442,11 +442,20 @@ static int do_and_go_on(struct inject *i, step_fn *step, struct inject_stop *s,
 	return rc;
 }
 
+static bool has_threads(pid_t pid)
+{
+	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
+
+	return procfs_tasks(pid, &tids, NULL) == 0 && tids.ids.n > 1;
+}
+
+/* Where there is only one thread, it stands once for both: to stop may be a turn of all
+ * that wait for a CPU. */
 static int begin_in(struct inject *i, struct err *e)
 {
 	int rc = 0;
 
-	if (!i->is_put && !i->place.is_mapped)
+	if (!i->is_put && !i->place.is_mapped && has_threads(i->pid))
 		rc = do_and_go_on(i, put_in, inject_stop_begin_one(i->pid, e), e);
 	if (rc == 0)
 		rc = do_and_go_on(i, lead, inject_stop_begin(i->pid, e), e);
@@ -669,9 +678,13 @@ static int lead_back(struct inject *i, struct inject_stop *s, struct err *e)
 		return leave_alone(i, e);
 	if (!switch_off(i))
 		return err_os(e, "cannot write to its memory");
-	return somebody_is_within(i, s)
-		       ? err_set(e, ERR_LIMIT, "threads of it are within")
-		       : 0;
+	if (somebody_is_within(i, s))
+		return err_set(e, ERR_LIMIT, "threads of it are within");
+	/* If not now, it stands once more. */
+	i->head.is_empty = true;
+	if (inject_stop_n(s) == 1 && end_it(i, s, NULL) == 0)
+		set_patched(i, false);
+	return 0;
 }
 
 /* It goes on meanwhile; forked while some were being loaded they are never settled. */

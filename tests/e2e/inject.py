@@ -283,6 +283,22 @@ def copies_of_many_are_looked_for_at_once():
     assert 0 < opened.count(str(os.getpid())) <= 2, opened.count(str(os.getpid()))
 
 
+@test
+def a_process_of_one_thread_stands_once_when_it_is_attached_to_and_once_when_it_is_left():
+    need('strace')
+    log = f'{DIR}/once.strace'
+    with below_a_shell('cat', VISITED) as p:
+        wait_until(lambda: len(children_of(p.pid)) == 2, 'they do not begin')
+        alone = [pid for pid in (p.pid, *children_of(p.pid)) if len(os.listdir(f'/proc/{pid}/task')) == 1]
+        subprocess.run(['strace', '-f', '--seccomp-bpf', '-o', log, '-e', 'trace=ptrace', harness.DWELL, 'attach', '-q', '-e', 'heap',
+                        '-p', str(p.pid), '-d', '0.1', '-o', f'{DIR}/once.dwell'], check=True, timeout=LIMIT_S)
+        for pid in p.pid, *children_of(p.pid):
+            check_lives(pid)
+    with open(log, encoding='ascii', errors='replace') as f:
+        seized = re.findall(r'PTRACE_SEIZE, (\d+)', f.read())
+    assert len(alone) >= 2 and all(seized.count(str(pid)) == 2 for pid in alone), (alone, seized)
+
+
 # Children that cannot be stopped: each waits for a child of its own, which waits to open a file.
 STUCK = """
 import os, sys
