@@ -9,13 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collect/timer_prospect.h"
 #include "host/clock.h"
+#include "host/procfs.h"
 
 /* File systems tell two changes within that as one. */
 #define SAME_TIME_NS UINT64_C(20000000)
+/* On a busy machine it takes so long until a program that was executed gets its turn. */
+#define AWAIT_NS       UINT64_C(2000000000)
+#define AWAIT_PAUSE_NS 2000000
 
 void timer_images_fini(struct timer_images *s)
 {
@@ -119,6 +124,35 @@ bool timer_images_are_prospect(const struct timer_images *s, pid_t pid)
 	vec_each(p, &s->more)
 		are = are || timer_prospect(pid, &(*p)->directory);
 	return are;
+}
+
+static bool is_coming(const struct timer_images *s, pid_t pid)
+{
+	bool is = timer_prospect_is_coming(pid, &s->directory);
+
+	vec_each(p, &s->more)
+		is = is || timer_prospect_is_coming(pid, &(*p)->directory);
+	return is;
+}
+
+static bool is_any_coming(const struct timer_images *s)
+{
+	own(procfs_ids_fini) struct procfs_ids all = { 0 };
+
+	if (procfs_processes(&all, NULL) < 0)
+		return false;
+	vec_each(pid, &all.ids)
+		if (is_coming(s, *pid))
+			return true;
+	return false;
+}
+
+void timer_images_await(const struct timer_images *s)
+{
+	uint64_t until_ns = clock_monotonic_ns() + AWAIT_NS;
+
+	while (is_any_coming(s) && clock_monotonic_ns() < until_ns)
+		nanosleep(&(struct timespec){ .tv_nsec = AWAIT_PAUSE_NS }, NULL);
 }
 
 static int by_start(const void *a, const void *b)

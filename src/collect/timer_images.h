@@ -49,6 +49,9 @@ void timer_images_pause(struct timer_images *s, bool is_paused);
 void timer_images_stop(struct timer_images *s);
 /* May the process, which has executed a program, still come to one of the places? */
 bool timer_images_are_prospect(const struct timer_images *s, pid_t pid);
+/* Wait for programs that were just executed to load the library of one of the places, or
+ * not to; shortly. */
+void timer_images_await(const struct timer_images *s);
 /* Of processes that got no ring. */
 uint64_t timer_images_refused(const struct timer_images *s);
 

@@ -78,27 +78,39 @@ bool timer_prospect_is_c_library(const char *path)
 	return strstr(path, "/libc.so.") || strstr(path, "/libc-2.");
 }
 
-/* What is to be preloaded comes before what the program itself needs: where the C library
- * is without it, it could not be loaded. */
-static bool is_passed_over(pid_t pid, const struct timer_directory *d)
+/* What is in its memory by now. */
+struct loaded {
+	bool anything, ours, c_library;
+};
+
+static struct loaded look(pid_t pid, const struct timer_directory *d)
 {
 	own(buf_fini) struct buf text = { 0 };
 	own(freep) struct proc_map *map = xcalloc(1, sizeof(*map));
-	bool has_c_library = false;
+	struct loaded loaded = { 0 };
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	if (procfs_read(path, MAPS_MAX, &text, NULL) < 0)
-		return false;
+		return loaded;
 
 	const char *at = buf_str(&text), *end = at + text.size;
 
 	while (proc_maps_next(&at, end, map)) {
-		if (strstr(map->path, name_of(d)))
-			return false;
-		has_c_library |= timer_prospect_is_c_library(map->path);
+		loaded.anything = true;
+		loaded.ours |= strstr(map->path, name_of(d)) != NULL;
+		loaded.c_library |= timer_prospect_is_c_library(map->path);
 	}
-	return has_c_library;
+	return loaded;
+}
+
+/* What is to be preloaded comes before what the program itself needs: where the C library
+ * is without it, it could not be loaded. */
+static bool is_passed_over(pid_t pid, const struct timer_directory *d)
+{
+	struct loaded loaded = look(pid, d);
+
+	return loaded.c_library && !loaded.ours;
 }
 
 /* The kernel shows neither words nor environment of what it is about to begin. */
@@ -119,16 +131,31 @@ static bool may_meet(pid_t pid, const struct timer_directory *d)
 	return stat(path, &st) < 0 || st.st_uid == d->owner || st.st_uid == 0;
 }
 
-bool timer_prospect(pid_t pid, const struct timer_directory *d)
+static bool is_told(pid_t pid, const struct timer_directory *d)
 {
 	own(buf_fini) struct buf environment = { 0 };
 	char path[64];
 
-	if (!d || !d->path[0] || !can_load(pid) || !may_meet(pid, d))
-		return false;
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
 	if (procfs_read(path, ENVIRONMENT_MAX, &environment, NULL) < 0)
 		return false;
 	buf_u8(&environment, 0);
-	return is_told_to(&environment, d) ? !is_passed_over(pid, d) : !has_begun(pid);
+	return is_told_to(&environment, d);
+}
+
+bool timer_prospect(pid_t pid, const struct timer_directory *d)
+{
+	if (!d || !d->path[0] || !can_load(pid) || !may_meet(pid, d))
+		return false;
+	return is_told(pid, d) ? !is_passed_over(pid, d) : !has_begun(pid);
+}
+
+bool timer_prospect_is_coming(pid_t pid, const struct timer_directory *d)
+{
+	struct loaded loaded;
+
+	if (!d->path[0] || (!is_told(pid, d) && (has_begun(pid) || !can_load(pid))))
+		return false;
+	loaded = look(pid, d);
+	return loaded.anything && !loaded.ours && !loaded.c_library;
 }

@@ -15,6 +15,8 @@
 
 /* False: also where it may not be looked at.  d NULL: nobody meets us anywhere. */
 bool timer_prospect(pid_t pid, const struct timer_directory *d);
+/* Is it about to, as its dynamic linker has not looked for the library yet? */
+bool timer_prospect_is_coming(pid_t pid, const struct timer_directory *d);
 /* Why it never will, by what it runs; NULL: it may, or it has ended. */
 const char *timer_prospect_never(pid_t pid);
 /* Is that file the GNU C library? */

@@ -125,6 +125,8 @@ static void tracer_free(struct source *source)
 	struct tracer *s = (struct tracer *)source;
 
 	tracer_visits_fini(&s->visits);
+	if (s->images.totals.is_visit && s->images.totals.brings)
+		timer_images_await(&s->images);
 	timer_images_fini(&s->images);
 	closep(&s->timer);
 	vec_each(bell, &s->bells)

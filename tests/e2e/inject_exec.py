@@ -3,6 +3,7 @@
 """What a process executes that is attached to is traced from its beginning, as if it had been
 started so, and finds the environment that it would have had.
 usage: inject_exec.py DWELL PROGRAM_DIR [WORD...]"""
+import ctypes
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import sys
 import harness
 import visiting
 from harness import DIR, dwell, fact, report, run_all, test
-from visiting import attached, check_left, heap_of, is_traced_by, meeting_place, numbers, obeying, text_of, wait_until
+from visiting import attached, check_left, heap_of, is_led_by, is_traced_by, meeting_place, numbers, obeying, text_of, wait_until
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 EXECUTES = f'{PROGRAMS}/e2e-visited_executes'
@@ -237,6 +238,50 @@ def nothing_is_brought_any_more_when_dwell_has_been_killed():
         assert 'libdwell' not in text_of(begun(p), 'maps')
         for way in WAYS:
             p.tell(f'{way} 7')
+
+
+PTRACE_DETACH, PTRACE_SEIZE, PTRACE_O_TRACEEXEC, PTRACE_EVENT_EXEC = 17, 0x4206, 16, 4
+WALL = 0x40000000
+
+
+def ptrace(request, pid, data=0):
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long] * 4
+    assert libc.ptrace(request, pid, 0, data) == 0, os.strerror(ctypes.get_errno())
+
+
+@test
+def what_has_been_executed_in_the_last_moment_still_finds_the_library():
+    with executes() as p:
+        with attached(p.pid, f'{DIR}/last.dwell') as d:
+            place = meeting_place(p.pid)
+            child = int(p.tell('held 7').split()[-1])
+            ptrace(PTRACE_SEIZE, child, PTRACE_O_TRACEEXEC)
+            os.kill(child, signal.SIGUSR1)
+            _, status = os.waitpid(child, WALL)
+            assert status >> 8 == signal.SIGTRAP | PTRACE_EVENT_EXEC << 8, status
+            assert place in text_of(child, 'environ')
+            d.send_signal(signal.SIGINT)
+            wait_until(lambda: not is_led_by(p.pid, d.pid), 'it is not left')
+            harness.time.sleep(.3)
+            assert os.path.exists(f'{place}/lib'), 'it is not waited for'
+            ptrace(PTRACE_DETACH, child)
+        assert not os.path.exists(place)
+        check_left(p.pid)
+
+
+@test
+def who_never_goes_on_is_waited_for_shortly():
+    with executes() as p:
+        with attached(p.pid, f'{DIR}/never.dwell'):
+            place = meeting_place(p.pid)
+            child = int(p.tell('held 7').split()[-1])
+            ptrace(PTRACE_SEIZE, child, PTRACE_O_TRACEEXEC)
+            os.kill(child, signal.SIGUSR1)
+            os.waitpid(child, WALL)
+        assert not os.path.exists(place)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, WALL)
 
 
 @test

@@ -7,6 +7,7 @@
  *	WAY N		executes itself by that call, to take N blocks
  *	handler N	does so in a handler of a signal that has a small stack
  *	large N		does so with as many words as the kernel takes
+ *	held N		has a child execute it when it gets SIGUSR1; says its id
  *	bare		has the kernel execute what sleeps, past the C library
  *	manners		finds what it has the shell do to be as it should
  *	busy N		has the shell execute it while a thread changes the environment,
@@ -377,6 +378,25 @@ static void execute(const char *way, char *n)
 	wait_for(pid);
 }
 
+static void hold(char *n)
+{
+	char taken[] = "taken", *words[] = { self, taken, n, NULL };
+	sigset_t set, was;
+	int got;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, &was);
+	child = fork();
+	if (child == 0) {
+		sigwait(&set, &got);
+		sigprocmask(SIG_SETMASK, &was, NULL);
+		execve(self, words, environ);
+		_exit(9);
+	}
+	sigprocmask(SIG_SETMASK, &was, NULL);
+}
+
 static void run(char *program)
 {
 	char *words[] = { program, NULL };
@@ -406,6 +426,8 @@ static void obey(char *line)
 		check(setuid(65534) == 0);
 	else if (!strcmp(line, "run"))
 		run(rest);
+	else if (!strcmp(line, "held"))
+		hold(rest);
 	else
 		execute(line, rest);
 }
