@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/io_peers.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -162,6 +163,7 @@ static const struct {
 	char *(*name)(const struct making *m, const struct place *at);
 } bys[IO_ROWS_N_BYS] = {
 	[IO_ROWS_BY_FILE] = { file_key, file_name },
+	[IO_ROWS_BY_CONNECTION] = { file_key, file_name },
 	[IO_ROWS_BY_CALL] = { call_key, call_name },
 	[IO_ROWS_BY_STACK] = { stack_key, stack_name },
 	[IO_ROWS_BY_PROCESS] = { process_key, process_name },
@@ -263,6 +265,8 @@ int io_rows_make(const struct profile *p, enum io_rows_by by, struct io_rows *re
 	map_fini(&m.by_key);
 	map_fini(&m.by_pair);
 	find_eyes(p, ret);
+	if (by == IO_ROWS_BY_FILE)
+		io_peers_join(ret);
 	return rc;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * io_rows - the I/O of a profile, in rows by file, call, stack, process or thread.
+ * io_rows - the I/O of a profile, in rows by file, connection, call, stack, process or
+ * thread.
  *
  * Stacks of the experiment io end in a label of the call and one of the file, and those
  * of its errors, sizes and durations in one of these besides.  Borrows the profile.
@@ -19,6 +20,7 @@
 
 enum io_rows_by {
 	IO_ROWS_BY_FILE,
+	IO_ROWS_BY_CONNECTION, /* the same, and each for itself */
 	IO_ROWS_BY_CALL,
 	IO_ROWS_BY_STACK,
 	IO_ROWS_BY_PROCESS,
@@ -37,6 +39,7 @@ struct io_row {
 	char *name;
 	uint32_t *frames; /* functions, the innermost first; of a stack */
 	size_t n_frames;
+	uint32_t n_connections; /* that are joined; 0, 1: none */
 	struct io_rows_sums sums;
 };
 
@@ -50,6 +53,7 @@ struct io_rows {
 	VEC(struct io_row) rows;
 	VEC(struct io_rows_pair) pairs;
 	struct io_row total;
+	size_t n_joined;    /* rows that are of several connections */
 	bool has_io;	    /* the recordings have it at all */
 	bool sees_requests; /* of io_uring */
 	bool is_wrapped;    /* some of it comes from wrappers in programs */

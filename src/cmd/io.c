@@ -10,9 +10,11 @@ static const struct option_spec own_options[] = {
 	{ .name = "by",
 	  .kind = OPTION_CHOICE,
 	  .arg = "WHAT",
-	  .choices = "file|call|stack|process|thread",
+	  .choices = "file|connection|call|stack|process|thread",
 	  .default_text = "file",
-	  .text = "What the rows are: files, pipes and sockets; system calls; stacks of "
+	  .text = "What the rows are: files, pipes and sockets, connections to one "
+		  "server or "
+		  "from one host together; each connection; system calls; stacks of "
 		  "those who called; processes or threads" },
 	{ .name = "sort",
 	  .short_name = 's',

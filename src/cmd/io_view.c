@@ -12,6 +12,7 @@
 /* By what io_rows_make() knows, in its order. */
 static const struct rows_by bys[] = {
 	[IO_ROWS_BY_FILE] = { "file", "File", 0 },
+	[IO_ROWS_BY_CONNECTION] = { "connection", "File", 0 },
 	[IO_ROWS_BY_CALL] = { "call", "Call", 0 },
 	[IO_ROWS_BY_STACK] = { "stack", "Stack", 0 },
 	[IO_ROWS_BY_PROCESS] = { "process", "Process", 0 },
@@ -73,10 +74,24 @@ static void put_frames(const struct rows_view *v, const void *row, struct json *
 		rows_path_json(j, &v->report, &path);
 }
 
-/* Who called the function of the row, and so on. */
-static void put_callers(const struct rows_view *v, const void *row, struct buf *b)
+static void put_connections(unused const struct rows_view *v, const void *row,
+			    struct json *j)
+{
+	const struct io_row *r = row;
+
+	if (r->n_connections > 1)
+		json_key_u64(j, "connections", r->n_connections);
+}
+
+/* Who called the function of the row, and so on; of how many connections it is. */
+static void put_note(const struct rows_view *v, const void *row, struct buf *b)
 {
 	const struct rows_path path = path_of(row);
+	uint32_t n = ((const struct io_row *)row)->n_connections;
+	char count[TEXT_MAX];
+
+	if (n > 1)
+		buf_printf(b, "%s connections", text_count(count, n));
 
 	if (path.n_frames > 1)
 		rows_path_text(b, &v->report, &path, "", true, STACK_FRAMES, 1);
@@ -84,6 +99,7 @@ static void put_callers(const struct rows_view *v, const void *row, struct buf *
 
 static const struct rows_column columns[] = {
 	{ .json = put_frames },
+	{ .json = put_connections },
 	{ .title = "Time",
 	  .key = "ns",
 	  .unit = "ns",
@@ -200,8 +216,17 @@ static void print_wrapped(const struct rows_view *v, FILE *out)
 		      out);
 }
 
+static void print_joined(const struct rows_view *v, FILE *out)
+{
+	if (((const struct io_rows *)v->of)->n_joined)
+		fputs("\n* is the port of each of several connections: --by connection "
+		      "tells them apart\n",
+		      out);
+}
+
 static void print_below(const struct rows_view *v, FILE *out)
 {
+	print_joined(v, out);
 	print_small(v, out);
 	print_unseen(v, out);
 	print_wrapped(v, out);
@@ -217,6 +242,6 @@ const struct rows_kind io_view = {
 	.has_total = true,
 	.load = load,
 	.row_name = name_of,
-	.note = put_callers,
+	.note = put_note,
 	.text_below = print_below,
 };

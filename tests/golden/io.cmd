@@ -1,4 +1,5 @@
 dwell io io.dwell
+dwell io --by connection --limit 5 io.dwell
 dwell io --by call --sort bytes --histogram io.dwell
 dwell io --by stack --sort calls --limit 2 io.dwell
 dwell io --by process --filter 'pid == 11' io.dwell

@@ -186,6 +186,82 @@ static void calls_are_called_as_programs_do(void **state)
 	assert_string_equal(name, "[syscall ]");
 }
 
+/* Three connections to a server, whose side is here as well, with another host's two and
+ * a third one's one; what is bound, or alone, stays as it is. */
+#define PEER(id, name) "image " id " \"" name "\" kind=label\n"
+#define CALL(id, n)    "main;read+0;" id "+0 " n "\n"
+
+static const char connections[] = PEER("c1", "TCP 10.0.0.1:4001->10.0.0.2:80") PEER(
+	"c2", "TCP 10.0.0.1:4002->10.0.0.2:80") PEER("c3",
+						     "TCP 10.0.0.1:4003->10.0.0.2:80")
+	PEER("s1", "TCP 10.0.0.2:80->10.0.0.1:4001") PEER(
+		"s2",
+		"TCP 10.0.0.2:80->10.0.0.1:4002") PEER("s3",
+						       "TCP 10.0.0.2:80->10.0.0.1:4003")
+		PEER("s4", "TCP 10.0.0.2:80->10.0.0.9:7001") PEER(
+			"v6",
+			"UDP "
+			"[::1]:53->[fe80:"
+			":1]:999") PEER("v7",
+					"UDP [::1]:53->[fe80::1]:998") PEER("bound",
+									    "TCP "
+									    "10.0.0.2:80")
+			PEER("alone", "TCP 10.0.0.1:4009->10.0.0.7:443") PEER(
+				"path",
+				"/tmp/a->b") "use pid=10 event=io-calls\n" CALL("c1", "1")
+				CALL("s1", "10") CALL("c2", "2") CALL("s2", "20") CALL(
+					"c3", "3") CALL("s3", "30") CALL("s4", "40")
+					CALL("v6", "5") CALL("v7", "6") CALL(
+						"bound", "7") CALL("alone", "8")
+						CALL("path",
+						     "9") "use pid=10 event=io-sizes\n"
+							  "main;read+0;c1+0;few+0 "
+							  "2\nmain;read+0;c3+0;few+0 4\n";
+
+static void connections_of_a_server_are_one_row(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t calls;
+		uint32_t n;
+	} t[] = {
+		{ "TCP *->10.0.0.2:80", 6, 3 },
+		{ "TCP 10.0.0.2:80->10.0.0.1:*", 60, 3 },
+		{ "TCP 10.0.0.2:80->10.0.0.9:7001", 40, 1 },
+		{ "UDP [::1]:53->[fe80::1]:*", 11, 2 },
+		{ "TCP 10.0.0.2:80", 7, 0 },
+		{ "TCP 10.0.0.1:4009->10.0.0.7:443", 8, 0 },
+		{ "/tmp/a->b", 9, 0 },
+	};
+	own(profile_freep) struct profile *p = NULL;
+	struct io_rows r;
+
+	(void)state;
+	make(connections, IO_ROWS_BY_FILE, &p, &r);
+	assert_int_equal(r.rows.n, sizeof(t) / sizeof(t[0]));
+	assert_int_equal(r.n_joined, 3);
+	for (size_t i = 0; i < r.rows.n; i++) {
+		assert_string_equal(r.rows.at[i].name, t[i].name);
+		assert_int_equal(r.rows.at[i].sums.calls, t[i].calls);
+		assert_int_equal(r.rows.at[i].n_connections, t[i].n);
+	}
+	assert_int_equal(r.rows.at[0].sums.sizes.sum, 6);
+	io_rows_fini(&r);
+}
+
+static void each_connection_has_a_row_when_asked_for(void **state)
+{
+	own(profile_freep) struct profile *p = NULL;
+	struct io_rows r;
+
+	(void)state;
+	make(connections, IO_ROWS_BY_CONNECTION, &p, &r);
+	assert_int_equal(r.rows.n, 12);
+	assert_int_equal(r.n_joined, 0);
+	assert_string_equal(r.rows.at[0].name, "TCP 10.0.0.1:4001->10.0.0.2:80");
+	io_rows_fini(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +271,8 @@ int main(void)
 		cmocka_unit_test(small_calls_are_named_where_few_would_do),
 		cmocka_unit_test(what_is_no_io_is_none),
 		cmocka_unit_test(calls_are_called_as_programs_do),
+		cmocka_unit_test(connections_of_a_server_are_one_row),
+		cmocka_unit_test(each_connection_has_a_row_when_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
