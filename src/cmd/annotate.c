@@ -8,6 +8,7 @@
 #include "cmd/annotate_source.h"
 #include "cmd/annotate_view.h"
 #include "cmd/command.h"
+#include "cmd/event_fit.h"
 #include "cmd/report_head.h"
 #include "cmd/report_json.h"
 #include "cmd/report_options.h"
@@ -64,6 +65,7 @@ static void print_text(const struct annotate_view *v, const char *show,
 		annotate_source_print(v, out);
 	else
 		annotate_code_print(v, strcmp(show, "mixed") == 0, out);
+	event_fit_print_rest(v->r, v->n_events, out);
 	report_quality_print(v->r, out);
 }
 

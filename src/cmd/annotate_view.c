@@ -6,10 +6,24 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/event_fit.h"
 #include "cmd/report_text.h"
 #include "cmd/report_value.h"
 
 #define HOT_PCT 10 /* of the function: marked and bold */
+
+#define LEAST_TEXT 34 /* what numbers leave to addresses and code at least */
+
+static struct report_table *widest_table(void *view, size_t n_events)
+{
+	struct annotate_view *v = view;
+	struct report_table *t;
+
+	v->n_events = n_events;
+	t = annotate_view_table(v, "", "");
+	annotate_view_row(v, t, v->totals.inclusive, v->totals.inclusive, "", "");
+	return t;
+}
 
 void annotate_view_init(struct annotate_view *v, const struct report *r,
 			uint32_t function)
@@ -17,6 +31,7 @@ void annotate_view_init(struct annotate_view *v, const struct report *r,
 	*v = (struct annotate_view){ .r = r, .function = function };
 	listing_make(&v->listing, r->profile, function);
 	metrics_attribute(&v->totals, r->profile, function);
+	v->n_events = event_fit(r, LEAST_TEXT, widest_table, v);
 }
 
 void annotate_view_fini(struct annotate_view *v)
@@ -28,7 +43,7 @@ void annotate_view_fini(struct annotate_view *v)
 /* One event has room for its values; several are shown as shares. */
 static bool has_values(const struct annotate_view *v)
 {
-	return v->r->n_shown == 1;
+	return v->n_events == 1;
 }
 
 struct report_table *annotate_view_table(const struct annotate_view *v, const char *at,
@@ -39,7 +54,7 @@ struct report_table *annotate_view_table(const struct annotate_view *v, const ch
 
 	if (v->cells)
 		compare_cells_titles(v->cells, t, "Inclusive");
-	for (size_t i = 0; i < v->r->n_shown && !v->cells; i++) {
+	for (size_t i = 0; i < v->n_events && !v->cells; i++) {
 		own(buf_fini) struct buf name = { 0 };
 
 		report_text_column(v->r, v->r->shown[i], &name);
@@ -74,7 +89,7 @@ void annotate_view_row(const struct annotate_view *v, struct report_table *t,
 	report_table_row(t, hot);
 	if (v->cells)
 		compare_cells_put(v->cells, t, inclusive);
-	for (size_t i = 0; i < v->r->n_shown && !v->cells; i++) {
+	for (size_t i = 0; i < v->n_events && !v->cells; i++) {
 		size_t c = v->r->shown[i];
 		const struct profile_column *column = profile_column(v->r->profile, c);
 		struct report_scale scale =

@@ -20,6 +20,7 @@ struct annotate_view {
 	struct listing listing;
 	struct metrics_butterfly totals;   /* the function's own sums */
 	const struct compare_cells *cells; /* what changed; NULL: values are shown */
+	size_t n_events;		   /* that have room; all are in JSON */
 	bool all;			   /* also what has no weight near it */
 	bool is_intel;
 };

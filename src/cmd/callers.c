@@ -15,7 +15,7 @@ static const char *const orders[] = { "exclusive",
 				      NULL };
 static const struct report_rows edge_rows = { .orders = orders, .limit = 15 };
 
-static void print_text(const struct callers_view *v, const char *others, FILE *out)
+static void print_text(struct callers_view *v, const char *others, FILE *out)
 {
 	report_head_print(v->r, out);
 	if (others[0])

@@ -6,10 +6,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/event_fit.h"
 #include "cmd/report_json.h"
 #include "cmd/report_table.h"
 #include "cmd/report_text.h"
 #include "cmd/report_value.h"
+
+#define LEAST_NAMES 34 /* what numbers leave to roles and names at least */
 
 void callers_view_init(struct callers_view *v, const struct report *r, uint32_t function)
 {
@@ -63,7 +66,7 @@ static void put_values(const struct callers_view *v, struct report_table *t,
 {
 	char s[TEXT_MAX];
 
-	for (size_t i = 0; i < v->r->n_shown; i++) {
+	for (size_t i = 0; i < v->n_events; i++) {
 		size_t c = v->r->shown[i];
 		const struct profile_column *column = profile_column(v->r->profile, c);
 		struct report_scale scale =
@@ -113,7 +116,7 @@ static void put_edges(const struct callers_view *v, struct report_table *t,
 
 static void add_titles(const struct callers_view *v, struct report_table *t)
 {
-	for (size_t i = 0; i < v->r->n_shown; i++) {
+	for (size_t i = 0; i < v->n_events; i++) {
 		own(buf_fini) struct buf name = { 0 };
 
 		report_text_column(v->r, v->r->shown[i], &name);
@@ -125,13 +128,33 @@ static void add_titles(const struct callers_view *v, struct report_table *t)
 	report_table_name(t, "Image", 2);
 }
 
-void callers_view_print(const struct callers_view *v, FILE *out)
+static struct report_table *begin_table(struct callers_view *v, size_t n_events)
 {
-	own(report_table_freep) struct report_table *t =
+	struct report_table *t =
 		report_table_new(v->r->width, command_terminal()->colour);
+
+	v->n_events = n_events;
+	add_titles(v, t);
+	return t;
+}
+
+/* Nothing is more than the function's own sums. */
+static struct report_table *widest_table(void *view, size_t n_events)
+{
+	struct callers_view *v = view;
+	struct report_table *t = begin_table(v, n_events);
+
+	report_table_row(t, true);
+	put_line(v, t, "", v->b.inclusive, "", "");
+	return t;
+}
+
+void callers_view_print(struct callers_view *v, FILE *out)
+{
+	size_t n_events = event_fit(v->r, LEAST_NAMES, widest_table, v);
+	own(report_table_freep) struct report_table *t = begin_table(v, n_events);
 	const char *name = name_of(v, v->function), *image = image_of(v, v->function);
 
-	add_titles(v, t);
 	put_edges(v, t, "caller", v->b.callers, v->b.n_callers);
 	report_table_row(t, true);
 	put_line(v, t, "▶", v->b.inclusive, name, image);
@@ -139,6 +162,7 @@ void callers_view_print(const struct callers_view *v, FILE *out)
 	put_line(v, t, "itself", v->b.exclusive, name, image);
 	put_edges(v, t, "callee", v->b.callees, v->b.n_callees);
 	report_table_print(t, out);
+	event_fit_print_rest(v->r, n_events, out);
 }
 
 static void put_json_edges(struct json *j, const struct callers_view *v, const char *key,

@@ -18,13 +18,14 @@ struct callers_view {
 	const struct report *r;
 	uint32_t function;
 	struct metrics_butterfly b;
+	size_t n_events; /* that have room; all are in JSON */
 };
 
 void callers_view_init(struct callers_view *v, const struct report *r, uint32_t function);
 void callers_view_fini(struct callers_view *v);
 
 /* The table alone. */
-void callers_view_print(const struct callers_view *v, FILE *out);
+void callers_view_print(struct callers_view *v, FILE *out);
 /* Members of the function's object. */
 void callers_view_json(const struct callers_view *v, struct json *j);
 

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/event_fit.h"
 #include "cmd/report_head.h"
 #include "cmd/report_json.h"
 #include "cmd/report_quality.h"
@@ -36,7 +37,7 @@ static void put_numbers(const struct tree_view *v, const uint64_t *inclusive,
 		compare_cells_put(v->cells, v->table, inclusive);
 		return;
 	}
-	for (size_t i = 0; i < v->r->n_shown; i++) {
+	for (size_t i = 0; i < v->n_events; i++) {
 		size_t c = v->r->shown[i];
 		const struct profile_column *column = profile_column(v->r->profile, c);
 		struct report_scale scale =
@@ -160,7 +161,7 @@ static void add_titles(const struct tree_view *v)
 {
 	if (v->cells)
 		compare_cells_titles(v->cells, v->table, "Inclusive");
-	for (size_t i = 0; i < v->r->n_shown && !v->cells; i++) {
+	for (size_t i = 0; i < v->n_events && !v->cells; i++) {
 		own(buf_fini) struct buf name = { 0 };
 
 		report_text_column(v->r, v->r->shown[i], &name);
@@ -185,19 +186,35 @@ static bool has_chance(const struct tree_view *v)
 	return false;
 }
 
+/* As far as the root, whose numbers are the widest. */
+static struct report_table *begin_table(void *view, size_t n_events)
+{
+	struct tree_view *v = view;
+
+	v->n_events = n_events;
+	v->table = report_table_new(v->r->width, command_terminal()->colour);
+	add_titles(v);
+	put_node(v, 0, "");
+	return v->table;
+}
+
 void tree_view_print(struct tree_view *v, const char *others, FILE *out)
 {
-	v->table = report_table_new(v->r->width, command_terminal()->colour);
+	/* A tree grows to the right. */
+	size_t least = v->r->width / 2;
+	size_t n_events =
+		v->cells ? v->r->n_shown : event_fit(v->r, least, begin_table, v);
+
 	report_head_print(v->r, out);
 	if (others[0])
 		fprintf(out, "Also matching, not shown: %s\n\n", others);
-	add_titles(v);
-	put_node(v, 0, "");
+	begin_table(v, n_events);
 	put_children(v, 0);
 	if (v->tree.n_nodes > 1 || v->tree.nodes[0].function != MODEL_NONE)
 		report_table_print(v->table, out);
 	else
 		report_text_nothing(v->r, out);
+	event_fit_print_rest(v->r, n_events, out);
 	if (v->tree.is_cut)
 		fputs("… the tree is too large to be shown whole: raise --min\n", out);
 	if (v->cells)

@@ -18,6 +18,7 @@ struct tree_view {
 	struct calltree tree;
 	bool bottom_up;
 	const struct compare_cells *cells; /* NULL: values are shown */
+	size_t n_events;		   /* that have room; all are in JSON */
 	struct report_table *table;
 	struct buf guides; /* what is drawn left of a node's children */
 };

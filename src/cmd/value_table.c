@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/event_fit.h"
 #include "cmd/report_text.h"
 #include "cmd/report_value.h"
 #include "cmd/row_code.h"
@@ -255,7 +256,6 @@ static void put_rest(const struct fit *f, FILE *out)
 {
 	const struct row_view *v = f->v;
 	size_t hidden = v->n_nonzero - v->n_shown, c = v->r->sort_column;
-	size_t n = v->r->n_shown;
 	char count[TEXT_MAX], pct[TEXT_MAX];
 	uint64_t sum = 0;
 
@@ -266,9 +266,7 @@ static void put_rest(const struct fit *f, FILE *out)
 			text_count(count, hidden),
 			text_pct(pct, (double)sum, (double)row_view_total(v, c)),
 			profile_column(v->r->profile, c)->name);
-	if (f->n_columns < n)
-		fprintf(out, "… %zu more event%s not fit: use --width or --event\n",
-			n - f->n_columns, n - f->n_columns == 1 ? " does" : "s do");
+	event_fit_print_rest(v->r, f->n_columns, out);
 }
 
 void value_table_print(const struct row_view *v, FILE *out)
