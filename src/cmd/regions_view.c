@@ -193,6 +193,9 @@ const struct rows_kind regions_view_kind = {
 	.bys = bys,
 	.keys = keys,
 	.columns = columns,
+	.nothing =
+		"No region was entered. A program marks them by dwell.h, or has them of\n"
+		"functions that were compiled with -finstrument-functions.",
 	.load = load,
 	.row_name = row_name,
 	.compare = compare,
