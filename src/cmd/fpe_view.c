@@ -101,6 +101,15 @@ static void put_function(const struct rows_view *v, const void *row,
 			 profile_function(v->report.profile, function)->label);
 }
 
+static void put_image(const struct rows_view *v, const void *row, struct rows_word *ret)
+{
+	uint32_t function = ((const struct fpe_row *)row)->label.function;
+
+	if (function != MODEL_NONE)
+		buf_puts(&ret->text,
+			 profile_function(v->report.profile, function)->image);
+}
+
 static void put_line(unused const struct rows_view *v, const void *row,
 		     struct rows_word *ret)
 {
@@ -139,6 +148,11 @@ static bool has_column(const struct rows_view *v, const struct rows_column *c)
 static bool is_by_type(const struct rows_view *v, unused const struct rows_column *c)
 {
 	return v->by == BY_TYPE;
+}
+
+static bool is_by_function(const struct rows_view *v, unused const struct rows_column *c)
+{
+	return v->by == BY_FUNCTION;
 }
 
 static bool is_of_code(const struct rows_view *v, unused const struct rows_column *c)
@@ -195,6 +209,7 @@ static const struct rows_column columns[] = {
 	  .is_text = true,
 	  .word = put_text,
 	  .is_shown = is_by_type },
+	{ .title = "Image", .share = 1, .word = put_image, .is_shown = is_by_function },
 	{ .title = "Function", .share = 2, .word = put_function, .is_shown = is_of_code },
 	{ .title = "Line", .share = 1, .word = put_line, .is_shown = is_by_instruction },
 	{ .title = NULL },
