@@ -75,7 +75,7 @@ void anchor_process_free(struct anchor_process *p)
 	anchor_steps_fini(&p->steps);
 	anchor_meters_fini(&p->meters);
 	anchor_record_fini(&p->record);
-	anchor_known_fini(&p->known);
+	count_live_fini(&p->live);
 	free(p->exe);
 	free(p);
 }
@@ -121,7 +121,7 @@ static void forget(struct anchor_process *p)
 	tell_steps(p);
 	p->watching.n_leaders = 0;
 	anchor_meters_check(&p->meters);
-	map_clear(&p->record.locations);
+	anchor_record_forget(&p->record);
 }
 
 /* Until about now it was what it was. */
@@ -196,9 +196,14 @@ uint64_t anchor_process_counted_ns(const struct anchor_process *p)
 }
 
 void anchor_process_take(struct anchor_process *p, uint32_t window,
-			 const struct count_reader *r)
+			 const struct count_window *w, bool is_to_go_on)
 {
-	anchor_record_window(&p->record, window, clock_monotonic_ns(), r);
+	bool is_read = count_live_read(&p->live, w, NULL) == 0;
+
+	if (is_read && p->live.pid == (uint32_t)p->pid)
+		anchor_record_window(&p->record, window, clock_monotonic_ns(), &p->live);
+	if (!is_to_go_on)
+		count_live_fini(&p->live);
 }
 
 static void choose_leaders(struct anchor_process *p, uint64_t cpu_ns)

@@ -19,12 +19,12 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "collect/anchor_known.h"
 #include "collect/anchor_meters.h"
 #include "collect/anchor_record.h"
 #include "collect/anchor_steps.h"
 #include "collect/anchor_watching.h"
 #include "collect/count_attach.h"
+#include "collect/count_live.h"
 
 /* What all of them have; borrowed. */
 struct anchor_process_setting {
@@ -42,7 +42,7 @@ struct anchor_process {
 	clockid_t clock; /* its CPU time */
 	char *exe;	 /* NULL: nothing is known of its code */
 	struct anchor_record record;
-	struct anchor_known known;
+	struct count_live live; /* of an engine that rests in it */
 	struct anchor_meters meters;
 	struct anchor_steps steps;
 	struct count_look look; /* for those who begin and end windows */
@@ -83,9 +83,10 @@ void anchor_process_end_unseen(struct anchor_process *p, uint32_t next);
 void anchor_process_begin(struct anchor_process *p, uint32_t window);
 /* What it took in translation. */
 uint64_t anchor_process_counted_ns(const struct anchor_process *p);
-/* What was counted in it, before what is known by it is chosen. */
+/* What was counted in it, before what is known by it is chosen.  is_to_go_on: the engine
+ * rests there, and the next window's file is the same. */
 void anchor_process_take(struct anchor_process *p, uint32_t window,
-			 const struct count_reader *r);
+			 const struct count_window *w, bool is_to_go_on);
 /* It has ended, and took so much CPU time natively, about. */
 void anchor_process_end(struct anchor_process *p, uint32_t window, uint64_t cpu_ns);
 /* How much of the budget windows have. */

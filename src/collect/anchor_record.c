@@ -2,19 +2,15 @@
 #include "collect/anchor_record.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/sysmacros.h>
-
-#include "base/mem.h"
-#include "base/own.h"
-#include "collect/count_insns.h"
 
 /* A window being taken. */
 struct take {
 	struct anchor_record *a;
-	const struct count_reader *r;
-	uint32_t window, process;
+	const struct count_live *l;
+	uint32_t window;
 	uint64_t now_ns;
-	struct tracker_code *places; /* by image; the last: of code in none */
 };
 
 void anchor_record_fini(struct anchor_record *a)
@@ -22,6 +18,16 @@ void anchor_record_fini(struct anchor_record *a)
 	map_fini(&a->locations);
 	vec_fini(&a->blocks);
 	vec_fini(&a->sites);
+	vec_fini(&a->places);
+	vec_fini(&a->kept);
+	vec_fini(&a->kept_pairs);
+}
+
+void anchor_record_forget(struct anchor_record *a)
+{
+	map_clear(&a->locations);
+	vec_clear(&a->kept);
+	vec_clear(&a->kept_pairs);
 }
 
 void anchor_record_begin(struct anchor_record *a)
@@ -33,7 +39,7 @@ void anchor_record_begin(struct anchor_record *a)
 static struct tracker_code place_of(const struct take *t, size_t image)
 {
 	const struct count_reader_image *x =
-		image < t->r->n_images ? &t->r->images[image] : NULL;
+		image < t->l->images.n ? &t->l->images.at[image] : NULL;
 	struct tracker_mmap m = { .path = "" };
 
 	if (x)
@@ -49,16 +55,60 @@ static struct tracker_code place_of(const struct take *t, size_t image)
 	return tracker_code_of(t->a->tracker, t->now_ns, t->a->pid, &m);
 }
 
-static uint64_t offset_of(const struct take *t, uint32_t image, uint64_t addr)
+static bool is_same_place(const struct tracker_code *a, const struct tracker_code *b)
 {
-	if (!t->places[image].is_file)
-		return addr;
-	return addr + t->r->images[image].off - t->r->images[image].start;
+	return a->image == b->image && a->is_file == b->is_file;
 }
 
-static uint32_t location_of(const struct take *t, uint32_t image, uint64_t addr)
+/* False: what is kept is of other ones. */
+static bool find_places(const struct take *t)
 {
-	return writer_location(t->a->writer, t->places[image].image,
+	struct anchor_record *a = t->a;
+	size_t n = t->l->images.n + 1;
+	bool are_same = n == a->places.n;
+
+	vec_reserve(&a->places, n);
+	for (size_t i = 0; i < n; i++) {
+		struct tracker_code place = place_of(t, i);
+
+		are_same = are_same && is_same_place(&place, &a->places.at[i]);
+		a->places.at[i] = place;
+	}
+	a->places.n = n;
+	return are_same;
+}
+
+static void keep(const struct take *t)
+{
+	struct anchor_record *a = t->a;
+
+	if (!find_places(t) || memcmp(&a->id, &t->l->there.id, sizeof(a->id)) != 0 ||
+	    !a->id.time_ns) {
+		a->id = t->l->there.id;
+		vec_clear(&a->kept);
+		vec_clear(&a->kept_pairs);
+	}
+	while (a->kept.n < t->l->blocks.n)
+		vec_push(&a->kept);
+	while (a->kept_pairs.n < t->l->pairs.n)
+		vec_push(&a->kept_pairs);
+}
+
+static size_t index_of(const struct take *t, uint32_t image)
+{
+	return image < t->l->images.n ? image : t->l->images.n;
+}
+
+static uint64_t offset_of(const struct take *t, size_t image, uint64_t addr)
+{
+	if (!t->a->places.at[image].is_file)
+		return addr;
+	return addr + t->l->images.at[image].off - t->l->images.at[image].start;
+}
+
+static uint32_t location_of(const struct take *t, size_t image, uint64_t addr)
+{
+	return writer_location(t->a->writer, t->a->places.at[image].image,
 			       offset_of(t, image, addr), 0);
 }
 
@@ -66,16 +116,18 @@ static uint32_t location_of(const struct take *t, uint32_t image, uint64_t addr)
 static void take_site(struct take *t, const struct count_file_block *b, uint64_t times)
 {
 	uint64_t addr = b->addr + b->size_bytes - ANCHOR_SITE_BYTES;
+	size_t image = index_of(t, b->image);
+	const struct tracker_code *place = &t->a->places.at[image];
 
 	if ((b->end != COUNT_END_CALL && b->end != COUNT_END_JUMP) ||
-	    b->size_bytes < ANCHOR_SITE_BYTES || !t->places[b->image].is_file)
+	    b->size_bytes < ANCHOR_SITE_BYTES || !place->is_file)
 		return;
 	*vec_push(&t->a->sites) =
 		(struct anchor_site){ .addr = addr,
 				      .target = b->target,
 				      .times = times,
-				      .image = t->places[b->image].image,
-				      .offset = offset_of(t, b->image, addr) };
+				      .image = place->image,
+				      .offset = offset_of(t, image, addr) };
 }
 
 static int by_addr(const void *a, const void *b)
@@ -108,96 +160,105 @@ static bool is_in(const struct count_reader_image *x, uint64_t addr)
 }
 
 /* Of an address, most likely in that image. */
-static uint32_t image_of(const struct take *t, uint64_t addr, uint32_t likely)
+static size_t image_of(const struct take *t, uint64_t addr, size_t likely)
 {
-	uint32_t n = (uint32_t)t->r->n_images, i = 0;
+	size_t n = t->l->images.n, i = 0;
 
-	if (likely < n && is_in(&t->r->images[likely], addr))
+	if (likely < n && is_in(&t->l->images.at[likely], addr))
 		return likely;
-	while (i < n && !is_in(&t->r->images[i], addr))
+	while (i < n && !is_in(&t->l->images.at[i], addr))
 		i++;
 	return i;
 }
 
-static void take_way(const struct take *t, const struct count_file_block *from,
-		     uint64_t to, int64_t times)
+static uint32_t target_of(const struct take *t, const struct count_file_block *from,
+			  uint64_t to)
 {
-	if (times > 0)
-		writer_anchor_way(
-			t->a->writer,
-			&(struct model_anchor_way){
-				.process = t->process,
-				.window = t->window,
-				.behind = location_of(t, from->image,
-						      from->addr + from->size_bytes),
-				.to = location_of(t, image_of(t, to, from->image), to),
-				.times = (uint64_t)times });
+	return location_of(t, image_of(t, to, from->image), to);
+}
+
+/* *to: one more than the location that it leads to, or 0. */
+static void take_way(const struct take *t, uint32_t block, uint64_t addr, uint32_t *to,
+		     uint64_t times)
+{
+	const struct count_file_block *b = &t->l->blocks.at[block];
+	struct anchor_record_block *kept = &t->a->kept.at[block];
+
+	if (!kept->behind)
+		kept->behind =
+			location_of(t, index_of(t, b->image), b->addr + b->size_bytes) +
+			1;
+	if (!*to)
+		*to = target_of(t, b, addr) + 1;
+	writer_anchor_way(t->a->writer,
+			  &(struct model_anchor_way){ .process = t->a->process,
+						      .window = t->window,
+						      .behind = kept->behind - 1,
+						      .to = *to - 1,
+						      .times = times });
 }
 
 /* Where a block leads to alone its times tell, and of branches those that fall through.
  */
-static void take_ways(const struct take *t, const struct count_flow *flow)
+static void take_ways(const struct take *t)
 {
-	const struct count_flow_input *in = &t->r->flow;
+	const struct count_live *l = t->l;
 
-	for (size_t i = 1; i < in->n_blocks; i++)
-		if (in->blocks[i].end == COUNT_END_CONDITIONAL)
-			take_way(t, &in->blocks[i], in->blocks[i].target,
-				 flow->blocks[i].to);
-	for (size_t i = 0; i < in->n_pairs; i++) {
-		const struct count_file_pair *p = &in->pairs[i];
+	vec_each(i, &l->executed) {
+		const struct count_file_block *b = &l->blocks.at[*i];
 
-		if (p->block && p->block < in->n_blocks && p->counter < in->n_counters)
-			take_way(t, &in->blocks[p->block], p->target,
-				 (int64_t)in->counters[p->counter]);
+		if (b->end == COUNT_END_CONDITIONAL && l->flows.at[*i].to > 0)
+			take_way(t, *i, b->target, &t->a->kept.at[*i].to,
+				 (uint64_t)l->flows.at[*i].to);
+	}
+	vec_each(x, &l->taken) {
+		const struct count_file_pair *p = &l->pairs.at[x->pair];
+
+		if ((int64_t)x->times > 0)
+			take_way(t, p->block, p->target, &t->a->kept_pairs.at[x->pair],
+				 x->times);
 	}
 }
 
-static void take_block(struct take *t, const struct count_file_block *b, uint64_t times)
+static void take_block(struct take *t, uint32_t block, uint64_t times)
 {
-	uint32_t location = location_of(t, b->image, b->addr);
+	const struct count_file_block *b = &t->l->blocks.at[block];
+	uint32_t *at = &t->a->kept.at[block].at;
 
-	*map_slot(&t->a->locations, b->addr, NULL) = location;
+	if (!*at) {
+		*at = location_of(t, index_of(t, b->image), b->addr) + 1;
+		*map_slot(&t->a->locations, b->addr, NULL) = *at - 1;
+	}
 	*vec_push(&t->a->blocks) =
 		(struct anchor_choice_block){ .addr = b->addr,
 					      .times = times,
 					      .n_insns = b->n_insns,
 					      .size_bytes = b->size_bytes };
-	writer_anchor(t->a->writer, &(struct model_anchor){ .process = t->process,
+	writer_anchor(t->a->writer, &(struct model_anchor){ .process = t->a->process,
 							    .window = t->window,
-							    .location = location,
+							    .location = *at - 1,
 							    .size_bytes = b->size_bytes,
 							    .times = times });
 }
 
 void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now_ns,
-			  const struct count_reader *r)
+			  const struct count_live *l)
 {
-	struct take t = {
-		.a = a, .r = r, .window = window, .process = a->process, .now_ns = now_ns
-	};
-	own(freep) struct tracker_code *places =
-		xcalloc(r->n_images + 1, sizeof(*places));
-	own(count_flow_fini) struct count_flow flow = { 0 };
-	own(count_insns_fini) struct count_insns insns = { 0 };
+	struct take t = { .a = a, .l = l, .window = window, .now_ns = now_ns };
 
-	if (t.process == MODEL_NONE)
+	if (a->process == MODEL_NONE)
 		return;
-	t.places = places;
-	count_flow_solve(&r->flow, &flow);
-	count_insns_init(&insns, &r->flow);
-	for (size_t i = 0; i <= r->n_images; i++)
-		places[i] = place_of(&t, i);
-	for (size_t i = 1; i < r->flow.n_blocks; i++) {
-		const struct count_file_block *b = &r->flow.blocks[i];
-		int64_t n = count_insns_begun(&insns, (uint32_t)i, flow.blocks[i].n);
+	keep(&t);
+	vec_each(i, &l->executed) {
+		const struct count_file_block *b = &l->blocks.at[*i];
+		int64_t n = l->flows.at[*i].n;
 
 		if (n > 0 && b->end != COUNT_END_ENTER)
-			take_block(&t, b, (uint64_t)n);
+			take_block(&t, *i, (uint64_t)n);
 		if (n > 0)
 			take_site(&t, b, (uint64_t)n);
 	}
-	take_ways(&t, &flow);
+	take_ways(&t);
 	put_sites_together(a);
 }
 

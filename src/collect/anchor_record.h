@@ -3,7 +3,8 @@
  * anchor_record - what was counted in a window of time becomes part of a recording.
  *
  * Blocks with how often they were executed, and the places that are watched between
- * windows, by their addresses in the process.
+ * windows, by their addresses in the process.  Where in the recording code is that was
+ * executed once is kept from window to window.
  */
 #ifndef DWELL_COLLECT_ANCHOR_RECORD_H
 #define DWELL_COLLECT_ANCHOR_RECORD_H
@@ -15,8 +16,13 @@
 #include "base/vec.h"
 #include "collect/anchor_choice.h"
 #include "collect/anchor_site.h"
-#include "collect/count_reader.h"
+#include "collect/count_live.h"
 #include "collect/tracker.h"
+
+/* Locations of a block in the recording, each one more than it is; 0: not known. */
+struct anchor_record_block {
+	uint32_t at, behind, to;
+};
 
 /* Of one program that a process runs; tracker and writer are borrowed. */
 struct anchor_record {
@@ -28,13 +34,21 @@ struct anchor_record {
 	/* Of the last window; sites by address, each once, and in files only. */
 	VEC(struct anchor_choice_block) blocks;
 	VEC(struct anchor_site) sites;
+	/* What is kept, as long as it is of that file and its images are in those places;
+	 * the last place: of code in none. */
+	struct count_file_id id;
+	VEC(struct tracker_code) places;
+	VEC(struct anchor_record_block) kept; /* by block */
+	VEC(uint32_t) kept_pairs;	      /* where pairs lead, as above */
 };
 
 void anchor_record_fini(struct anchor_record *a);
+/* Nothing is where it was. */
+void anchor_record_forget(struct anchor_record *a);
 /* A window, of which nothing is known until it is taken. */
 void anchor_record_begin(struct anchor_record *a);
 void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now_ns,
-			  const struct count_reader *r);
+			  const struct count_live *l);
 /* Instructions that were executed in it. */
 double anchor_record_insns(const struct anchor_record *a);
 /* An address of some window's block: it was met so often in that much CPU time. */

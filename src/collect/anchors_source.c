@@ -337,21 +337,13 @@ static void begin_window(struct anchors *s)
 
 static void read_file(struct anchors *s, struct count_directory_file f, bool is_to_go_on)
 {
-	struct anchor_process *p = s->process;
 	own(closep) int fd = count_directory_open(&s->directory, f);
 	struct count_window window;
-	struct count_reader r;
 
-	count_window_over(&fd, &window);
-	if (fd < 0 || anchor_known_open(&p->known, &window, &r, NULL) < 0)
+	if (fd < 0)
 		return;
-	if (r.pid == (uint32_t)p->pid)
-		anchor_process_take(p, s->n_windows, &r);
-	count_reader_fini(&r);
-	if (is_to_go_on)
-		anchor_known_learn(&p->known, &window);
-	else
-		anchor_known_fini(&p->known);
+	count_window_over(&fd, &window);
+	anchor_process_take(s->process, s->n_windows, &window, is_to_go_on);
 }
 
 /* Of engines that have left it since. */
