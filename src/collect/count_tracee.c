@@ -81,6 +81,11 @@ void count_tracee_nap(uint64_t since_ns)
 
 #define PENDING_MAX 64
 
+static uint64_t limit_ns(const struct count_tracees *t)
+{
+	return t->limit_ns ? t->limit_ns : STOP_LIMIT_NS;
+}
+
 /* Not one that somebody has sent. */
 static bool is_fault(const siginfo_t *info)
 {
@@ -292,48 +297,69 @@ void count_tracees_fini(struct count_tracees *t)
 	vec_fini(&t->at);
 }
 
-static int refuse(pid_t tid, struct err *e)
+static char state_of(pid_t pid, pid_t tid)
 {
+	struct procfs_stat stat;
+
+	return procfs_task_stat(pid, tid, &stat, NULL) == 0 ? stat.state : 0;
+}
+
+/* ERR_LIMIT: it stops when its turn on a CPU comes. */
+static int refuse(const struct count_tracees *t, pid_t tid, uint64_t since_ns,
+		  struct err *e)
+{
+	if (state_of(t->pid, tid) == 'R')
+		return err_set(e, ERR_LIMIT,
+			       "thread %d has been waiting for a CPU for %.1f s", tid,
+			       (double)(clock_monotonic_ns() - since_ns) / 1e9);
 	return err_set(e, ERR_UNSUPPORTED,
 		       "thread %d does not stop, in a call that cannot be interrupted",
 		       tid);
 }
 
-static int check_late(pid_t pid, struct err *e)
+/* Who only waits for a CPU is waited for as if it were told to stop now. */
+static int check_late(const struct count_tracees *t, uint64_t since_ns, struct err *e)
 {
-	pid_t late;
+	for (;;) {
+		pid_t late;
 
-	count_late_let_go();
-	late = count_late_find(pid);
-	return late ? refuse(late, e) : 0;
+		count_late_let_go();
+		late = count_late_find(t->pid);
+		if (!late)
+			return 0;
+		if (state_of(t->pid, late) != 'R' ||
+		    clock_monotonic_ns() - since_ns > limit_ns(t))
+			return refuse(t, late, since_ns, e);
+		count_tracee_nap(since_ns);
+	}
 }
 
 int count_tracees_stop_one(struct count_tracees *t, pid_t tid, struct err *e)
 {
-	uint64_t until_ns = clock_monotonic_ns() + STOP_LIMIT_NS;
+	uint64_t since_ns = clock_monotonic_ns();
 	size_t n = 0;
-	int rc = check_late(t->pid, e);
+	int rc = check_late(t, since_ns, e);
 
 	if (rc == 0)
 		rc = seize(t, tid, &n, e);
-	if (rc == 0 && n && !stop_one(&t->at.at[0], until_ns))
-		rc = refuse(tid, e);
+	if (rc == 0 && n && !stop_one(&t->at.at[0], since_ns + limit_ns(t)))
+		rc = refuse(t, tid, since_ns, e);
 	return rc;
 }
 
 int count_tracees_stop(struct count_tracees *t, struct err *e)
 {
-	uint64_t until_ns = clock_monotonic_ns() + STOP_LIMIT_NS;
+	uint64_t since_ns = clock_monotonic_ns();
 	size_t n_new;
-	int rc = check_late(t->pid, e);
+	int rc = check_late(t, since_ns, e);
 
 	if (rc < 0)
 		return rc;
 	do {
 		rc = count_tracees_seize(t, &n_new, e);
 		vec_each(x, &t->at)
-			if (!stop_one(x, until_ns) && rc == 0)
-				rc = refuse(x->tid, e);
+			if (!stop_one(x, since_ns + limit_ns(t)) && rc == 0)
+				rc = refuse(t, x->tid, since_ns, e);
 	} while (n_new && rc == 0);
 	return rc;
 }

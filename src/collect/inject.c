@@ -55,6 +55,7 @@ struct inject {
 	bool is_put;	/* and nobody is led there yet */
 	bool is_within; /* somebody is, in what was put there before */
 	bool is_armed;	/* exceptions are unmasked in it still */
+	bool is_back;	/* its calls are led no more */
 	uint64_t looked_ns, stood_ns;
 };
 
@@ -430,13 +431,21 @@ static int lead(struct inject *i, struct inject_stop *s, struct err *e)
 
 typedef int step_fn(struct inject *i, struct inject_stop *s, struct err *e);
 
-static int do_and_go_on(struct inject *i, step_fn *step, struct inject_stop *s,
-			struct err *e)
+typedef struct inject_stop *stop_fn(pid_t pid, struct err *e);
+
+/* ERR_LIMIT also: a thread has not had a CPU yet to stop on. */
+static int do_while_standing(struct inject *i, step_fn *step, stop_fn *stop,
+			     struct err *e)
 {
+	struct err why = { 0 };
+	struct inject_stop *s = stop(i->pid, &why);
 	int rc;
 
-	if (!s)
-		return ERR_UNSUPPORTED;
+	if (!s) {
+		if (e)
+			*e = why;
+		return why.code;
+	}
 	rc = step(i, s, e);
 	i->stood_ns += inject_stop_end(s);
 	return rc;
@@ -456,9 +465,9 @@ static int begin_in(struct inject *i, struct err *e)
 	int rc = 0;
 
 	if (!i->is_put && !i->place.is_mapped && has_threads(i->pid))
-		rc = do_and_go_on(i, put_in, inject_stop_begin_one(i->pid, e), e);
+		rc = do_while_standing(i, put_in, inject_stop_begin_one, e);
 	if (rc == 0)
-		rc = do_and_go_on(i, lead, inject_stop_begin(i->pid, e), e);
+		rc = do_while_standing(i, lead, inject_stop_begin, e);
 	return rc;
 }
 
@@ -486,7 +495,7 @@ static int withdraw(struct inject *i, bool is_empty, struct err *e)
 	for (unsigned n = 0; n < TRIES && rc == ERR_LIMIT; n++) {
 		if (n)
 			wait_a_bit();
-		rc = do_and_go_on(i, end_it, inject_stop_begin_one(i->pid, e), e);
+		rc = do_while_standing(i, end_it, inject_stop_begin_one, e);
 	}
 	set_patched(i, false);
 	return rc;
@@ -674,6 +683,7 @@ static int lead_back(struct inject *i, struct inject_stop *s, struct err *e)
 					   write_slot, i, e);
 	if (rc < 0)
 		return rc;
+	i->is_back = true;
 	if (is_forbidden)
 		return leave_alone(i, e);
 	if (!switch_off(i))
@@ -724,7 +734,7 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 			wait_a_bit();
 		if (!is_copy)
 			renew_ways(&child);
-		rc = do_and_go_on(&child, lead_back, inject_stop_begin(pid, e), e);
+		rc = do_while_standing(&child, lead_back, inject_stop_begin, e);
 	}
 	if (rc == ERR_LIMIT && child.is_armed && is_ours(&child)) {
 		what = "goes on with exceptions hidden from it, and its calls led "
@@ -732,7 +742,7 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 		       "ours";
 		if (withdraw(&child, false, NULL) < 0)
 			switch_off(&child);
-	} else if ((rc == 0 || rc == ERR_LIMIT) && is_ours(&child)) {
+	} else if (child.is_back && (rc == 0 || rc == ERR_LIMIT) && is_ours(&child)) {
 		what = "keeps memory of ours, which nothing leads to";
 		rc = withdraw(&child, rc == 0, e);
 	}

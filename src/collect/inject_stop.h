@@ -21,7 +21,8 @@ struct inject_stop;
 must_use int inject_stop_site(const struct inject_memory *m, const char *maps,
 			      size_t maps_bytes, uint64_t *ret, struct err *e);
 
-/* NULL: some thread does not stop, or may not be stopped. */
+/* NULL: some thread does not stop, or may not be stopped; ERR_LIMIT: it waits for a CPU.
+ */
 struct inject_stop *inject_stop_begin(pid_t pid, struct err *e);
 /* Only one thread, of those that wait for something if there is one. */
 struct inject_stop *inject_stop_begin_one(pid_t pid, struct err *e);

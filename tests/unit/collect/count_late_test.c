@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/count_late.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -184,12 +185,51 @@ static void how_a_child_ends_is_left_to_who_launched_it(void **state)
 	assert_int_equal(WTERMSIG(status), SIGKILL);
 }
 
+/* It has this CPU as long as we do not. */
+static void who_only_waits_for_a_cpu_is_told_apart_and_tried_again(void **state)
+{
+	struct err e = { 0 };
+	cpu_set_t before, one;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	pid = fork();
+	if (!pid)
+		for (;;)
+			;
+	nap(); /* it is there, and executes that */
+	for (int i = 0; i < TRIES && e.code != ERR_LIMIT; i++) {
+		struct count_tracees t = { .pid = pid, .limit_ns = 1 };
+
+		if (count_tracees_stop(&t, &e) == 0)
+			e.code = 0;
+		count_tracees_fini(&t);
+	}
+	assert_int_equal(e.code, ERR_LIMIT);
+	assert_non_null(strstr(e.text, "waiting for a CPU"));
+	for (int i = 0; i < TRIES && e.code; i++) {
+		struct count_tracees t = { .pid = pid };
+
+		e.code = count_tracees_stop(&t, &e);
+		count_tracees_fini(&t);
+	}
+	assert_int_equal(e.code, 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_stops_late_goes_on),
 		cmocka_unit_test(who_ends_late_is_forgotten),
 		cmocka_unit_test(who_does_not_stop_is_not_asked_all_the_time),
+		cmocka_unit_test(who_only_waits_for_a_cpu_is_told_apart_and_tried_again),
 		cmocka_unit_test(how_a_child_ends_is_left_to_who_launched_it),
 	};
 
