@@ -79,19 +79,19 @@ static void sum_met(struct making *m)
 }
 
 /* A place was given a counter because it had come often in the window before: of that one
- * it tells too much.  Of several runs such windows are too many to be without. */
+ * it tells too much.  Each run chooses anew. */
 static void find_choices(struct making *m)
 {
-	bool is_one_run = m->rows->runs.n == 1;
+	vec_each(l, &m->to->at)
+		vec_each(r, &m->rows->runs) {
+			bool is_chosen = false;
 
-	vec_each(l, &m->to->at) {
-		bool is_chosen = !is_one_run;
-
-		for (uint32_t i = 0; i < m->to->n_windows; i++) {
-			l->windows[i].is_unbiased = is_chosen;
-			is_chosen |= l->windows[i].near_ns > 0;
+			for (uint32_t n = 0, i = r->first_window; n < r->n_windows;
+			     n++, i++) {
+				l->windows[i].is_unbiased = is_chosen;
+				is_chosen |= l->windows[i].near_ns > 0;
+			}
 		}
-	}
 }
 
 static void sum_near(struct making *m, bool are_all)
@@ -116,13 +116,16 @@ static void sum_near(struct making *m, bool are_all)
 	}
 }
 
-/* With what tells too much only where there is not enough else. */
+/* With what tells too much only where there is not enough else; of several runs the
+ * windows that chose are too many to be without. */
 static void weigh_windows(struct making *m)
 {
 	struct anchor_window *windows = m->rows->windows.at;
 	uint32_t n = m->to->n_windows;
+	int are_several_runs = m->rows->runs.n > 1;
 
-	for (int are_all = 0; are_all < 2 && !m->to->is_weighed; are_all++) {
+	for (int are_all = are_several_runs; are_all < 2 && !m->to->is_weighed;
+	     are_all++) {
 		sum_near(m, are_all);
 		m->to->is_weighed = anchor_windows_weigh(windows, n);
 	}

@@ -54,7 +54,7 @@ static unsigned size_of(unsigned place)
 	return place == LOOP ? 8 : 1;
 }
 
-#define N_RUNS 12 /* at most */
+#define N_RUNS 20 /* at most */
 
 static char image_path[64], paths[N_RUNS][64];
 static uint64_t seed;
@@ -398,6 +398,49 @@ static void windows_of_several_runs_are_added_up(void **state)
 	}
 }
 
+/* A second with one window of ten milliseconds: the loop and a call are as often at all
+ * times; another call comes a thousand times at once, eight times in a hundred
+ * milliseconds, and has a counter only if it does so in the window. */
+static void write_choosing_run(unsigned run, bool has_others)
+{
+	own(buf_fini) struct buf text = { 0 };
+
+	buf_printf(&text,
+		   "event cpu-time unit=ns period=1000000 flags=sampled\n"
+		   "process 10 a exe=%s\nimage a %s build-id=aabb\n"
+		   "use pid=10 event=cpu-time\na+0x100 1000\n"
+		   "anchor 0 0 cpu=%u\n"
+		   "anchor 0 1000000 a+0x100 size=8\nanchor 0 1000 a+0x108 size=1\n"
+		   "anchor 0 10000 a+0x900 size=1\n"
+		   "anchor 0 20000 a+0x900 cpu=%u near=1\n",
+		   image_path, image_path, 500 * NS_OF_MS, NEAR_MS * NS_OF_MS);
+	if (has_others)
+		buf_printf(&text,
+			   "anchor 0 1000 a+0x910 size=1\n"
+			   "anchor 0 1600 a+0x910 cpu=%u near=1\n",
+			   NEAR_MS * NS_OF_MS);
+	buf_printf(&text, "anchor 1 0 cpu=%u\n", 490 * NS_OF_MS);
+	recording_builder_write(paths[run], buf_str(&text));
+}
+
+/* By such windows the call would have come more often than it did: so would all else. */
+static void a_window_does_not_vouch_for_what_it_chose_of_several_runs(void **state)
+{
+	const char *all[N_RUNS];
+	struct anchoring_block b[ANCHORED_LOOP_BLOCKS];
+	double truth = N_RUNS * 1e8;
+
+	(void)state;
+	for (unsigned i = 0; i < N_RUNS; i++) {
+		all[i] = paths[i];
+		write_choosing_run(i, i % 5);
+	}
+	assert_int_equal(anchored_loop_find_in(all, N_RUNS, b), N_RUNS);
+	print_message("# the loop was %.3f times as often as it is told\n",
+		      truth / b[ANCHORED_LOOP_TURN].times);
+	assert_true(fabs(log(b[ANCHORED_LOOP_TURN].times / truth)) < 0.02);
+}
+
 /* The same path, but another file behind it. */
 static void what_was_built_anew_is_another_program(void **state)
 {
@@ -459,6 +502,7 @@ int main(void)
 		TEST(ranges_have_the_truth_where_all_is_counted),
 		TEST(ranges_have_the_truth_where_a_place_is_watched_in_turns),
 		TEST(windows_of_several_runs_are_added_up),
+		TEST(a_window_does_not_vouch_for_what_it_chose_of_several_runs),
 		TEST(what_was_built_anew_is_another_program),
 		TEST(a_run_without_anchors_does_not_make_up_for_samples_left_out),
 		TEST(the_time_that_a_function_takes_tells_what_windows_miss),
