@@ -466,7 +466,8 @@ static void take_signals(struct session *s)
 	}
 }
 
-/* The program's end, or that of every process attached to. */
+/* The program's end, or that of every process attached to.  Who has ended wakes nobody up
+ * any more. */
 static void check_targets(struct session *s)
 {
 	size_t n_alive = 0;
@@ -474,10 +475,14 @@ static void check_targets(struct session *s)
 	vec_each(fd, &s->pidfds) {
 		struct pollfd p = { .fd = *fd, .events = POLLIN };
 
-		n_alive += poll(&p, 1, 0) == 0;
+		if (poll(&p, 1, 0) == 0)
+			s->pidfds.at[n_alive++] = *fd;
+		else
+			close(*fd);
 	}
 	if (s->pidfds.n && !n_alive)
 		s->is_over = true;
+	s->pidfds.n = n_alive;
 }
 
 static size_t poll_set(const struct session *s, uint64_t now_ns, struct pollfd *fds)

@@ -4,6 +4,7 @@
 programs are none the wiser.  usage: record.py DWELL WORKLOAD_DIR PROGRAM_DIR"""
 import functools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from shlex import quote
 
 import harness
 from harness import (DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, fact, is_asleep, may_record, run_all, skip_all,
-                     test, wait_until)
+                     sleeper, test, text_of, wait_until)
 
 WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[2:4])
 FILE = os.path.join(DIR, 'x.dwell')
@@ -430,6 +431,30 @@ def attach_ends_with_the_process():
                'it does not begin')
     target.stdin.close()
     target.wait()
+    assert p.wait(60) == 0
+
+
+def sleeps_of(pid):
+    """How often its first thread has left its CPU because there was nothing to do."""
+    return int(re.search(r'^voluntary_ctxt_switches:\s*(\d+)', text_of(pid, 'status'), re.M)[1])
+
+
+@test
+def attach_rests_when_the_first_of_several_has_ended():
+    if os.path.exists(FILE):
+        os.unlink(FILE)
+    first, second = sleeper(), sleeper()
+    p = subprocess.Popen([DWELL, 'attach', '-q', '-o', FILE, '-p', str(first.pid), '-p', str(second.pid)])
+    try:
+        wait_until(lambda: p.poll() is not None or dwell('ctl', 'status', str(p.pid)).returncode == 0,
+                   'it does not begin')
+        first.kill()
+        first.wait()
+        before = sleeps_of(p.pid)
+        wait_until(lambda: sleeps_of(p.pid) >= before + 5, 'it does not rest', 10)
+    finally:
+        second.kill()
+        second.wait()
     assert p.wait(60) == 0
 
 
