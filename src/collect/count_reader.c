@@ -209,13 +209,15 @@ static int check_blocks(struct parse *p, struct err *e)
 static int read_blocks(struct parse *p, struct err *e)
 {
 	uint32_t n = p->header.n_blocks, there = p->there.n_blocks;
-	int rc = read_table(p, COUNT_READER_BLOCKS, COUNT_FILE_BLOCKS_OFF,
-			    n > 1 ? n * sizeof(struct count_file_block) : 0,
-			    there * sizeof(struct count_file_block), e);
+	int rc;
 
-	if (rc < 0 || n <= 1)
-		return rc;
-	return check_blocks(p, e);
+	/* Number 0 is not written alone. */
+	if (n <= 1)
+		return 0;
+	rc = read_table(p, COUNT_READER_BLOCKS, COUNT_FILE_BLOCKS_OFF,
+			n * sizeof(struct count_file_block),
+			there * sizeof(struct count_file_block), e);
+	return rc < 0 ? rc : check_blocks(p, e);
 }
 
 /* By its number, of all. */

@@ -93,6 +93,23 @@ static void only_what_was_executed_is_listed(void **state)
 	assert_int_equal(l.executed.at[0], N - 1);
 }
 
+static void nothing_is_damaged_where_nothing_was_met_yet(void **state)
+{
+	own(count_live_fini) struct count_live l = { 0 };
+	own(closep) int fd = -1;
+	struct count_window w;
+
+	(void)state;
+	counted_program_make(1);
+	fd = counted_program_file(&none, 0, 1);
+	count_window_over(&fd, &w);
+	assert_int_equal(count_live_read(&l, &w, NULL), 0);
+	assert_int_equal(count_live_read(&l, &w, NULL), 0);
+	assert_int_equal(l.blocks.n, 1);
+	counted_program_walk(7, N);
+	read_and_check(&l, N);
+}
+
 static void another_file_begins_anew(void **state)
 {
 	own(count_live_fini) struct count_live l = { 0 };
@@ -130,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_reading_tells_what_was_executed_since_the_last),
 		cmocka_unit_test(only_what_was_executed_is_listed),
+		cmocka_unit_test(nothing_is_damaged_where_nothing_was_met_yet),
 		cmocka_unit_test(another_file_begins_anew),
 		cmocka_unit_test(a_damaged_file_is_refused_and_nothing_is_known_then),
 	};
