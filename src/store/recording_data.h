@@ -36,6 +36,7 @@ struct recording {
 	struct dictionary dictionary;
 	struct interim interim;	 /* generation 0: none */
 	struct sums_marks marks; /* where there is one */
+	bool has_untold;	 /* some of it is not in the chain */
 	VEC(struct data_block) samples;
 	VEC(struct data_block) traces;
 	VEC(struct data_block) basic_blocks;

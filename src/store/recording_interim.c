@@ -69,12 +69,20 @@ int recording_find_interim(struct recording *r, struct err *e)
 static int load_untold(struct recording *r, const struct format_entry *b, uint64_t number,
 		       struct err *e)
 {
-	return map_find(&r->marks.told, number) ? 0 : recording_load_block(r, b, e);
+	if (map_find(&r->marks.told, number))
+		return 0;
+	r->has_untold = true;
+	return recording_load_block(r, b, e);
 }
 
 int recording_load_interim(struct recording *r, struct err *e)
 {
-	return each_inside(r, load_untold, e);
+	int rc = each_inside(r, load_untold, e);
+
+	/* Where the chain has the last word of all, nothing is of that moment. */
+	if (rc == 0 && !r->has_untold)
+		r->interim = (struct interim){ 0 };
+	return rc;
 }
 
 void recording_tell_interim(struct recording *r)

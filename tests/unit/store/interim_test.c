@@ -214,6 +214,8 @@ static bool is_consistent(const struct life *life, const struct recording *r)
 		return false;
 	if (!has && !life->is_closing)
 		return !i;
+	if (has && life->telling[0] == HAS_TOLD)
+		return false; /* and so has the other one by then */
 	/* Not older than the last one that was done; and whatever is written is there. */
 	return i >= life->n_done && i <= life->n_begun &&
 	       is_one_of(sums[0], A_STEP * i, A_LAST, life->telling[0]) &&
