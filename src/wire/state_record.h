@@ -85,7 +85,8 @@ static inline uint64_t state_record_place(uint64_t key, uint32_t generation)
 	return key ^ key >> 29;
 }
 
-/* Where files are mapped in the collector that a program is about to map. */
+/* Where files are mapped that a program is about to map, or has: in the collector, or
+ * there. */
 #define STATE_RECORD_FORESEEN_MAX 64
 
 struct state_record_foreseen {

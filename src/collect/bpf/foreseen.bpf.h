@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
  *
- * foreseen - files that a program is about to map, met before it does.
+ * foreseen - files that a program is about to map, met before it does, or that one that
+ * runs has mapped, before it is observed.
  *
- * The collector has them mapped itself, and tells where: each is given its number and
- * told as any other that is met, so that the rules to walk its stacks by are there when
- * the program begins.  To be called before any other program is attached, as it uses
- * what is theirs.
+ * The collector tells where they are mapped, in itself or in that one: each is given its
+ * number and told as any other that is met, so that the rules to walk its stacks by are
+ * there from the beginning.  To be called before any other program is attached, as it
+ * uses what is theirs.
  */
 #ifndef DWELL_COLLECT_BPF_FORESEEN_BPF_H
 #define DWELL_COLLECT_BPF_FORESEEN_BPF_H
