@@ -69,6 +69,13 @@ static void do_for_each(size_t n, void (*work)(void *ctx, size_t k), void *ctx)
 		pthread_join(threads[--n_threads], NULL);
 }
 
+/* What was tried again has left there why it did not do at first. */
+static void forget_if_done(int rc, struct err *why)
+{
+	if (rc == 0)
+		*why = (struct err){ 0 };
+}
+
 struct begin {
 	struct inject_wish *all;
 	uint32_t traces;
@@ -86,6 +93,7 @@ static void begin_one(void *ctx, size_t k)
 		w->why = (struct err){ 0 };
 		rc = inject_begin(w->pid, w->directory, b->traces, &w->ret, &w->why);
 	} while (rc < 0 && w->why.os == ESRCH && ++n < PROGRAMS_MAX);
+	forget_if_done(rc, &w->why);
 }
 
 void inject_several_begin(struct inject_wish *all, size_t n, uint32_t traces)
@@ -112,7 +120,7 @@ static void leave_one(void *ctx, size_t k)
 	int rc = x->copy ? inject_leave_copy(x->of, x->copy, &x->why)
 			 : inject_leave(x->of, &x->stood_ns, &x->why);
 
-	(void)rc; /* x->why has it */
+	forget_if_done(rc, &x->why);
 }
 
 /* How many are left as they were; *why: of the first that is not, if it is the first. */
