@@ -22,7 +22,7 @@
 #include "wire/tracer.h"
 
 /* What looking at the program takes of the stack, and what the C library's call does. */
-#define LOOK_BYTES 8192
+#define LOOK_BYTES 12288
 #define CALL_BYTES 4096
 
 #define EXPORT __attribute__((visibility("default")))
