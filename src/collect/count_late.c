@@ -2,7 +2,6 @@
 #include "collect/count_late.h"
 
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
@@ -70,6 +69,11 @@ void count_late_let_go(void)
 void count_late_forget(void)
 {
 	vec_fini(&all);
+}
+
+bool count_late_are_any(void)
+{
+	return all.n != 0;
 }
 
 pid_t count_late_find(pid_t pid)

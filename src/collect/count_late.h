@@ -11,11 +11,13 @@
 #ifndef DWELL_COLLECT_COUNT_LATE_H
 #define DWELL_COLLECT_COUNT_LATE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 void count_late_add(pid_t pid, pid_t tid);
 /* Those that stand by now go on, and are known no more; to be called now and then. */
 void count_late_let_go(void);
+bool count_late_are_any(void);
 /* A thread of the process that is still to stop, or 0. */
 pid_t count_late_find(pid_t pid);
 /* Before this thread ends, with which the kernel takes back what they were told. */

@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "collect/count_late.h"
 #include "collect/count_wait.h"
@@ -35,6 +38,25 @@ static bool has_ended(pid_t pid, pid_t tid)
 	return procfs_task_stat(pid, tid, &stat, NULL) < 0 || strchr("ZX", stat.state);
 }
 
+/* By a thread of ours for which it is late (collect/count_late), or one that has just
+ * ended. */
+static bool is_traced_by_us(pid_t pid, pid_t tid)
+{
+	static const char name[] = "\nTracerPid:\t";
+	char text[PROCFS_STATUS_BYTES], path[64];
+	const char *by;
+	pid_t process;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	if (procfs_read_text(path, text, sizeof(text), NULL) < 0)
+		return false;
+	by = strstr(text, name);
+	return by &&
+	       procfs_process_of((pid_t)strtol(by + sizeof(name) - 1, NULL, 10), &process,
+				 NULL) == 0 &&
+	       process == getpid();
+}
+
 /* *n: one more, unless it has ended. */
 static int seize(struct count_tracees *t, pid_t tid, size_t *n, struct err *e)
 {
@@ -43,8 +65,15 @@ static int seize(struct count_tracees *t, pid_t tid, size_t *n, struct err *e)
 	if (x && !x->is_gone)
 		return 0;
 	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD) < 0) {
-		if (errno == ESRCH || has_ended(t->pid, tid))
+		int os = errno;
+
+		if (os == ESRCH || has_ended(t->pid, tid))
 			return 0;
+		if (os == EPERM && is_traced_by_us(t->pid, tid))
+			return err_set(e, ERR_LIMIT,
+				       "thread %d has not stopped yet as it was told to",
+				       tid);
+		errno = os;
 		return err_os(e, "cannot trace thread %d", tid);
 	}
 	if (!x)

@@ -53,7 +53,8 @@ void count_tracees_fini(struct count_tracees *t);
 /* Seizes those that are new, and tells them to stop.  *ret_n: how many. */
 must_use int count_tracees_seize(struct count_tracees *t, size_t *ret_n, struct err *e);
 /* All, also such as are begun meanwhile; ERR_UNSUPPORTED: some thread does not stop,
- * ERR_LIMIT: has not had a CPU yet to stop on; it goes to collect/count_late at last. */
+ * ERR_LIMIT: has not had a CPU yet to stop on; it goes to collect/count_late at last.
+ * ERR_LIMIT also: it is late for another thread of ours. */
 must_use int count_tracees_stop(struct count_tracees *t, struct err *e);
 /* That one only. */
 must_use int count_tracees_stop_one(struct count_tracees *t, pid_t tid, struct err *e);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "base/vec.h"
 #include "collect/count_late.h"
@@ -17,6 +18,7 @@
 /* At once.  Where more threads wait for a CPU than there are it is a turn of all of them
  * until one stops; for work on so many there are CPUs enough until the next does. */
 #define CREW_MAX 16
+#define LATE_NS	 2000000
 
 /* Something that is done for each of several processes, by threads of ours of which each
  * traces one of them at a time, and waits for it most of the time. */
@@ -57,6 +59,17 @@ static size_t begin_crew(struct crew *c, pthread_t threads[CREW_MAX])
 	return n;
 }
 
+/* Who is late for this thread is to stand no longer than it takes to see it. */
+static void wait_for(pthread_t thread)
+{
+	for (count_late_let_go(); count_late_are_any(); count_late_let_go()) {
+		if (pthread_tryjoin_np(thread, NULL) == 0)
+			return;
+		nanosleep(&(struct timespec){ .tv_nsec = LATE_NS }, NULL);
+	}
+	pthread_join(thread, NULL);
+}
+
 static void do_for_each(size_t n, void (*work)(void *ctx, size_t k), void *ctx)
 {
 	struct crew c = { .work = work, .ctx = ctx, .n = n };
@@ -66,7 +79,7 @@ static void do_for_each(size_t n, void (*work)(void *ctx, size_t k), void *ctx)
 	if (!n_threads)
 		take_turns(&c);
 	while (n_threads)
-		pthread_join(threads[--n_threads], NULL);
+		wait_for(threads[--n_threads]);
 }
 
 /* What was tried again has left there why it did not do at first. */

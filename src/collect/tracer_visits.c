@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "collect/count_late.h"
 #include "collect/inject.h"
 #include "collect/inject_copies.h"
 #include "collect/inject_probe.h"
@@ -302,6 +303,7 @@ void tracer_visits_look(struct tracer_visits *v)
 {
 	size_t n = 0;
 
+	count_late_let_go();
 	vec_each(x, &v->injected) {
 		struct err why = { 0 };
 		char text[sizeof(why.text) + 40];

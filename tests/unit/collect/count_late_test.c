@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/count_late.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -125,6 +126,63 @@ static void who_ends_late_is_forgotten(void **state)
 	close(c.answer);
 }
 
+struct asking {
+	pid_t pid;
+	struct err e;
+};
+
+/* A thread of ours that ends when it has told it to stop. */
+static void *tell_to_stop(void *arg)
+{
+	struct asking *a = arg;
+	struct count_tracees t = { .pid = a->pid, .limit_ns = 1 };
+
+	if (count_tracees_stop(&t, &a->e) == 0)
+		a->e.code = 0;
+	count_tracees_fini(&t);
+	count_late_forget();
+	return NULL;
+}
+
+static int tell_to_stop_by_another(pid_t pid)
+{
+	struct asking a = { .pid = pid };
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, tell_to_stop, &a), 0);
+	pthread_join(thread, NULL);
+	return a.e.code;
+}
+
+static void who_is_late_for_another_thread_is_to_be_tried_again(void **state)
+{
+	struct child c;
+	int status;
+
+	(void)state;
+	begin(&c);
+	/* The kernel takes back what they were told when they are joined already. */
+	for (int i = 0; i < 8; i++)
+		assert_int_not_equal(tell_to_stop_by_another(c.pid), ERR_OS);
+	while (!count_late_find(c.pid)) {
+		struct count_tracees t = { .pid = c.pid, .limit_ns = 1 };
+
+		if (count_tracees_stop(&t, NULL) == 0)
+			nap();
+		count_tracees_fini(&t);
+	}
+	assert_true(count_late_are_any());
+	assert_int_equal(tell_to_stop_by_another(c.pid), ERR_LIMIT);
+	kill(c.pid, SIGKILL);
+	while (count_late_are_any()) {
+		nap();
+		count_late_let_go();
+	}
+	waitpid(c.pid, &status, 0);
+	close(c.order);
+	close(c.answer);
+}
+
 static long n_naps(void)
 {
 	struct rusage own;
@@ -228,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_stops_late_goes_on),
 		cmocka_unit_test(who_ends_late_is_forgotten),
+		cmocka_unit_test(who_is_late_for_another_thread_is_to_be_tried_again),
 		cmocka_unit_test(who_does_not_stop_is_not_asked_all_the_time),
 		cmocka_unit_test(who_only_waits_for_a_cpu_is_told_apart_and_tried_again),
 		cmocka_unit_test(how_a_child_ends_is_left_to_who_launched_it),

@@ -5,9 +5,11 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
+#include "collect/count_late.h"
 #include "collect/inject.h"
 #include "wire/injected.h"
 
@@ -24,6 +26,32 @@ const char *const inject_why_not = NULL;
 static struct inject all[N];
 static struct wire_injected head;
 static atomic_uint n_freed;
+
+/* Of the thread that waits for the others; somebody is late for it, or nobody. */
+#define TRIES	 30000
+#define N_LET_GO 3
+static atomic_uint n_let_go;
+static bool is_late;
+
+void count_late_let_go(void)
+{
+	n_let_go++;
+}
+
+bool count_late_are_any(void)
+{
+	return is_late;
+}
+
+void count_late_forget(void)
+{
+}
+
+static void wait_until_they_are_let_go(void)
+{
+	for (int i = 0; i < TRIES && n_let_go < N_LET_GO; i++)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
 
 static int try(pid_t pid, struct err *e)
 {
@@ -55,6 +83,8 @@ int inject_look(struct inject *i, struct err *e)
 int inject_leave(struct inject *i, uint64_t *stood_ns, struct err *e)
 {
 	*stood_ns += 1;
+	if (is_late)
+		wait_until_they_are_let_go();
 	return try(i->pid, e);
 }
 
@@ -126,11 +156,25 @@ static void who_is_left_when_it_is_tried_again_is_left(void **state)
 	assert_string_equal(e.text, "never");
 }
 
+static void who_is_late_goes_on_while_others_are_left(void **state)
+{
+	struct inject *those[] = { &all[2], &all[4] };
+	uint64_t stood_ns = 0;
+
+	(void)state;
+	is_late = true;
+	n_let_go = 0;
+	assert_int_equal(inject_several_end(those, 2, &stood_ns, NULL), 0);
+	assert_true(n_let_go >= N_LET_GO);
+	is_late = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_begun_when_it_is_tried_again_is_begun),
 		cmocka_unit_test(who_is_left_when_it_is_tried_again_is_left),
+		cmocka_unit_test(who_is_late_goes_on_while_others_are_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
