@@ -142,7 +142,7 @@ def a_descriptor_that_becomes_another_file_s_is_that_one_s():
     folder = os.path.join(DIR, 'reused')
     os.makedirs(folder, exist_ok=True)
     told = record(REUSED, folder)
-    written = {name: row['written_bytes'] for name, row in rows('file').items()}
+    written = {name: row['written_bytes'] for name, row in rows('connection').items()}
     files = sorted(os.listdir(folder))
     assert len(files) >= 18, files
     for name in files:
