@@ -2,11 +2,13 @@
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -189,6 +191,15 @@ static void what_has_become_more_meanwhile_is_not_written_beyond_its_room(void *
 	}
 }
 
+/* Where the kernel may not be asked, as in an emulator, there is no knowing. */
+static bool may_ask(void)
+{
+	char got, there = 1;
+	struct iovec to = { &got, 1 }, from = { &there, 1 };
+
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1;
+}
+
 static void an_environment_that_cannot_be_read_is_left_alone(void **state)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -199,6 +210,8 @@ static void an_environment_that_cannot_be_read_is_left_alone(void **state)
 	uint64_t room[100];
 
 	(void)state;
+	if (!may_ask())
+		skip();
 	assert_ptr_not_equal(memory, MAP_FAILED);
 	assert_int_equal(mprotect(memory + page, page, PROT_NONE), 0);
 	strcpy(last, "A=1"); /* behind it there may be nothing */
