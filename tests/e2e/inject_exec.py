@@ -58,6 +58,16 @@ def taken_by_itself(n):
     return numbers(process)
 
 
+def check_begun(path, begun, counts):
+    """Each of these took so many as it does by itself, and no other program took any."""
+    wanted = [taken_by_itself(n) for n in counts]
+    assert sorted(numbers(x) for x in begun) == wanted, (begun, wanted)
+    r = report(path)
+    assert not fact(r, 'not-followed', 'loss'), r['sources']
+    rows = {r['name']: r['inclusive'].get('allocations', 0) for r in r['rows']}
+    assert rows['take'] == sum(counts), rows
+
+
 @test
 def whichever_way_a_program_is_executed_it_is_traced_from_its_beginning():
     path = f'{DIR}/ways.dwell'
@@ -70,13 +80,7 @@ def whichever_way_a_program_is_executed_it_is_traced_from_its_beginning():
         assert not os.path.exists(place)
         for way in WAYS:
             p.tell(f'{way} 7')
-    begun = sorted(numbers(x) for x in heap_of(path) if x['heap-allocations'] >= 100)
-    wanted = [taken_by_itself(100 + i) for i in range(len(WAYS))]
-    assert begun == wanted, (begun, wanted)
-    r = report(path)
-    assert not fact(r, 'not-followed', 'loss'), r['sources']
-    rows = {r['name']: r['inclusive'].get('allocations', 0) for r in r['rows']}
-    assert rows['take'] == sum(100 + i for i in range(len(WAYS))), rows
+    check_begun(path, [x for x in heap_of(path) if x['heap-allocations'] >= 100], range(100, 100 + len(WAYS)))
 
 
 @test
@@ -109,13 +113,8 @@ def what_the_c_library_has_a_shell_execute_is_traced_from_its_beginning():
         check_left(p.pid)
         for way in (*SHELLS, 'manners'):
             p.tell(f'{way} 7')
-    begun = sorted(numbers(x) for x in heap_of(path) if x['command'] == 'e2e-visited_exe' and x['pid'] != p.pid)
-    wanted = [taken_by_itself(300 + i) for i in range(len(SHELLS))]
-    assert begun == wanted, (begun, wanted)
-    r = report(path)
-    assert not fact(r, 'not-followed', 'loss'), r['sources']
-    rows = {r['name']: r['inclusive'].get('allocations', 0) for r in r['rows']}
-    assert rows['take'] == sum(300 + i for i in range(len(SHELLS))), rows
+    begun = [x for x in heap_of(path) if x['command'] == 'e2e-visited_exe' and x['pid'] != p.pid]
+    check_begun(path, begun, range(300, 300 + len(SHELLS)))
 
 
 @test
