@@ -523,9 +523,10 @@ def why_a_process_goes_on_being_counted_is_told():
             recorder.send_signal(signal.SIGINT)
             told = recorder.stderr.read()
             recorder.wait(LIMIT_S)
+        assert os.path.isdir(directory) and directory in maps(p.pid), 'it was taken away from who counts there'
     assert f'\ndwell: process {p.pid} goes on being counted: a child shares its memory\n' in told, told
     assert re.search(r'name="still-counted" value=\d', dwell('cat', path).stdout), path
-    # It stays as long as somebody counts there; then whoever begins takes it away.
+    # When nobody counts there any more the next recorder that begins takes it away.
     shutil.rmtree(directory, ignore_errors=True)
 
 
