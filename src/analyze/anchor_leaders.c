@@ -116,16 +116,25 @@ static void sum_near(struct making *m, bool are_all)
 	}
 }
 
+/* Who has no window chose nothing by it. */
+static bool have_several_runs_windows(const struct making *m)
+{
+	size_t n = 0;
+
+	vec_each(r, &m->rows->runs)
+		n += r->n_windows > 0;
+	return n > 1;
+}
+
 /* With what tells too much only where there is not enough else; of several runs the
  * windows that chose are too many to be without. */
 static void weigh_windows(struct making *m)
 {
 	struct anchor_window *windows = m->rows->windows.at;
 	uint32_t n = m->to->n_windows;
-	int are_several_runs = m->rows->runs.n > 1;
 
-	for (int are_all = are_several_runs; are_all < 2 && !m->to->is_weighed;
-	     are_all++) {
+	for (int are_all = have_several_runs_windows(m);
+	     are_all < 2 && !m->to->is_weighed; are_all++) {
 		sum_near(m, are_all);
 		m->to->is_weighed = anchor_windows_weigh(windows, n);
 	}

@@ -15,17 +15,20 @@
 
 #define SECOND 1000000000
 
-static char path[64];
+static char path[64], other_path[64];
 
 static int make_path(void **state unused)
 {
 	snprintf(path, sizeof(path), "/tmp/dwell-anchoring-%d.dwell", getpid());
+	snprintf(other_path, sizeof(other_path), "/tmp/dwell-anchoring-%d-2.dwell",
+		 getpid());
 	return 0;
 }
 
 static int remove_path(void **state unused)
 {
 	unlink(path);
+	unlink(other_path);
 	return 0;
 }
 
@@ -144,10 +147,9 @@ static void windows_stand_for_the_time_around_them(void **state unused)
 
 /* All windows are of 10 ms.  In each a counter is chosen that came three times as often
  * there as it does elsewhere. */
-static void counters_tell_nothing_of_windows_that_they_were_chosen_by(void **state unused)
+static void write_choices(void)
 {
 	own(buf_fini) struct buf text = { 0 };
-	struct anchoring_block b[2];
 
 	buf_printf(&text, "event cpu-time unit=ns period=1000000 flags=sampled\n"
 			  "process 10 a\nimage a /bin/a\nuse pid=10 event=cpu-time\n"
@@ -166,8 +168,31 @@ static void counters_tell_nothing_of_windows_that_they_were_chosen_by(void **sta
 				   0x900 + 16 * k, SECOND / 50);
 	}
 	recording_builder_write(path, buf_str(&text));
+}
+
+static void counters_tell_nothing_of_windows_that_they_were_chosen_by(void **state unused)
+{
+	struct anchoring_block b[2];
+
+	write_choices();
 	assert_int_equal(anchored_loop_find(path, b), 8);
 	assert_float_equal(b[1].times, 8 * 2000 + 8 * 20, 10);
+}
+
+/* As of another program, or of a run that was too short. */
+static void a_recording_without_windows_has_chosen_no_counter(void **state unused)
+{
+	const char *paths[] = { path, other_path };
+	struct anchoring_block b[2];
+
+	write_choices();
+	recording_builder_write(other_path,
+				"event cpu-time unit=ns period=1000000 flags=sampled\n"
+				"process 20 b\nimage b /bin/b\n"
+				"use pid=20 event=cpu-time\nb+0x100 10\n");
+	assert_int_equal(anchored_loop_find_in(paths, 2, b), 8);
+	/* Of the other one it is not known that it has not the loop. */
+	assert_float_equal(b[1].times, 8 * 2000 + 8 * 20, 30);
 }
 
 /* The program does three things for a third of the time each, of which each has a
@@ -554,6 +579,7 @@ int main(void)
 		TEST(what_is_steady_is_told_exactly),
 		TEST(windows_stand_for_the_time_around_them),
 		TEST(counters_tell_nothing_of_windows_that_they_were_chosen_by),
+		TEST(a_recording_without_windows_has_chosen_no_counter),
 		TEST(windows_have_what_counters_have_natively),
 		TEST(what_goes_with_a_counter_is_told_by_all_that_it_has),
 		TEST(nothing_is_told_of_a_part_or_of_little),
