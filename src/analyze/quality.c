@@ -276,26 +276,25 @@ static bool rate_fact(const struct recording *r, const char *name, uint32_t even
 
 /* What was to come follows from the clock itself, or from the intervals that a timer
  * says it missed. */
-static void measure_rate(struct quality_rate *ret, const struct recording *r,
-			 uint32_t event)
+struct quality_rate quality_rate_of(const struct recording *r, uint32_t event)
 {
 	const struct model_event *ev = recording_event(r, event);
-	struct quality_rate rate = { 0 };
+	struct quality_rate rate = { 0 }, unknown = { 0 };
 	uint64_t counted, overruns;
 
 	if (!ev || strcmp(recording_string(r, ev->unit), "ns") != 0 ||
 	    !rate_fact(r, "requested-period", event, &rate.asked_ns) || !rate.asked_ns ||
 	    !rate_fact(r, "delivered", event, &rate.delivered))
-		return;
+		return unknown;
 	if (rate_fact(r, "counted", event, &counted))
 		rate.expected = counted / rate.asked_ns;
 	else if (rate_fact(r, "timer-overruns", MODEL_NONE, &overruns))
 		rate.expected = rate.delivered + overruns;
 	else
-		return;
+		return unknown;
 	rate_fact(r, "timer-tick", MODEL_NONE, &rate.tick_ns);
 	rate.is_throttled = sum_losses(r, "throttled") > 0;
-	*ret = rate;
+	return rate;
 }
 
 /* 1 unless the event was off at times. */
@@ -369,8 +368,8 @@ void quality_measure(struct quality *ret, const struct profile *p)
 		const struct profile_column *column = &p->columns.at[c];
 
 		ret->columns[c].total = column->total_weight;
-		measure_rate(&ret->columns[c].rate, p->sources[column->source].recording,
-			     column->event);
+		ret->columns[c].rate = quality_rate_of(
+			p->sources[column->source].recording, column->event);
 		ret->columns[c].not_timed_share = measure_not_timed(p, c);
 		ret->columns[c].on_share = measure_on_share(
 			p->sources[column->source].recording, column->event);

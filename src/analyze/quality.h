@@ -77,6 +77,8 @@ struct quality {
 	size_t n_columns, n_sources, n_images;
 };
 
+/* Of an event of a recording, whatever the filter. */
+struct quality_rate quality_rate_of(const struct recording *r, uint32_t event);
 void quality_measure(struct quality *ret, const struct profile *p);
 void quality_fini(struct quality *q);
 /* Something could not be read: reports still print, but do not end well. */
