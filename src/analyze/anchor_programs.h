@@ -27,14 +27,14 @@ struct anchor_program_sample {
 	uint32_t count, run;
 };
 
-/* In one run. */
+/* Sampled: what passes the filter; all: of the processes that have such samples. */
 struct anchor_program_part {
-	double sampled_ns;
+	double sampled_ns, all_ns;
 	uint32_t n_processes; /* that were sampled */
 };
 
 struct anchor_program {
-	double sampled_ns;
+	double sampled_ns, all_ns;
 	uint32_t n_processes, n_runs;
 	bool are_several;		     /* processes, in one run */
 	struct anchor_program_part *in_runs; /* [run] */
@@ -46,6 +46,8 @@ struct anchor_program {
 struct anchor_run {
 	uint32_t source;
 	uint32_t *of_process; /* the program of each; NONE: it was not sampled */
+	double *all_of;	      /* of each such, all of its samples */
+	double most; /* so many times what was sampled there may have been: 1 or more */
 };
 
 struct anchor_programs {

@@ -19,6 +19,7 @@ struct reading {
 	struct anchor_rows *to; /* of each program */
 	const struct anchor_run *run;
 	const struct profile *p;
+	bool *are_looked_at; /* processes, as far as has been read */
 };
 
 void anchor_rows_fini(struct anchor_rows *r)
@@ -29,6 +30,14 @@ void anchor_rows_fini(struct anchor_rows *r)
 	vec_fini(&r->watched);
 	vec_fini(&r->windows);
 	vec_fini(&r->runs);
+}
+
+static void take_looked_at(const struct reading *r, uint32_t process,
+			   struct anchor_rows *to)
+{
+	if (!r->are_looked_at[process])
+		to->looked_ns += r->run->all_of[process];
+	r->are_looked_at[process] = true;
 }
 
 static void take_time(struct anchor_rows *r, const struct model_anchor *x)
@@ -99,6 +108,7 @@ static int take_row(void *ctx, const struct model_anchor *x, struct err *e)
 		return 0;
 	to = &r->to[program];
 	if (x->location == MODEL_NONE) {
+		take_looked_at(r, x->process, to);
 		take_time(to, x);
 		return 0;
 	}
@@ -276,13 +286,16 @@ static void join(struct anchor_rows *to, const struct anchor_rows *run)
 	to->n_windows += run->n_windows;
 	to->native_ns += run->native_ns;
 	to->unseen_ns += run->unseen_ns;
+	to->looked_ns += run->looked_ns;
 }
 
 static int read_run(struct anchor_rows *ret, const struct profile *p,
 		    const struct anchor_run *run, struct err *e)
 {
-	struct reading r = { ret, run, p };
 	const struct recording *recording = p->sources[run->source].recording;
+	own(freep) bool *looked_at =
+		xcalloc(recording_n_processes(recording) + 1, sizeof(*looked_at));
+	struct reading r = { ret, run, p, looked_at };
 	int rc = recording_each_anchor(recording, take_row, &r, e);
 
 	return rc < 0 ? rc : recording_each_anchor_way(recording, take_way, &r, e);

@@ -65,6 +65,7 @@ struct anchor_rows {
 	VEC(struct anchor_rows_run) runs;
 	uint32_t n_windows;
 	double native_ns, unseen_ns; /* unseen: of native, while nothing was sampled */
+	double looked_ns; /* sampled of the processes that this is the time of */
 };
 
 /* Fills as many as there are programs, which are all zeros. */

@@ -18,6 +18,9 @@
 #define LEAST_WINDOWS 3
 #define LEAST_COUNTED 20 /* of a place, in windows ... */
 #define LEAST_HITS    50 /* ... and natively */
+/* Of what was sampled of a program's processes, that passes the filter: what it leaves
+ * out is in windows all the same. */
+#define LEAST_CHOSEN 0.9
 /* Of the CPU time that was sampled, that the anchors are of. */
 #define LEAST_PART 0.9
 #define MOST_PART  1.1
@@ -45,7 +48,8 @@ struct part {
 	struct anchor_leaders leaders;
 	struct anchor_times times;
 	bool tells;
-	double factor; /* how many times what was looked at there was in all */
+	double factor;	 /* how many times what was looked at there was in all */
+	double left_out; /* by the filter, though it may be in windows: a logarithm */
 };
 
 struct anchoring {
@@ -72,45 +76,71 @@ void anchoring_freep(struct anchoring **a)
 	anchoring_free(*a);
 }
 
-/* In runs of which less was sampled than was looked at, as a filter chose samples: others
+/* In runs of which less was to be sampled than was looked at, as a pause has it: others
  * without anchors do not make up for that. */
-static double unsampled_ns(const struct anchor_rows *rows,
-			   const struct anchor_program *program)
+static double unsampled_ns(const struct anchoring *a, uint32_t program)
 {
+	const struct anchor_rows *rows = &a->parts[program].rows;
+	const struct anchor_program_part *parts = a->programs.at.at[program].in_runs;
 	double sum = 0;
 
 	for (size_t i = 0; i < rows->runs.n; i++)
 		sum += fmax(0, rows->runs.at[i].native_ns - rows->runs.at[i].unseen_ns -
-				       MOST_PART * program->in_runs[i].sampled_ns);
+				       MOST_PART * a->programs.runs.at[i].most *
+					       parts[i].all_ns);
 	return sum;
 }
 
-static bool is_enough(const struct part *a, const struct anchor_program *program)
+/* Of a program, with what may not have been sampled of it. */
+static double most_sampled_ns(const struct anchoring *a, uint32_t program)
 {
-	double part =
-		(a->rows.native_ns - a->rows.unseen_ns) / fmax(1, program->sampled_ns);
+	const struct anchor_program_part *parts = a->programs.at.at[program].in_runs;
+	double sum = 0;
 
-	return a->rows.n_windows >= LEAST_WINDOWS && part <= MOST_PART &&
-	       unsampled_ns(&a->rows, program) <= MOST_UNSAMPLED * a->rows.native_ns &&
-	       part >= (program->n_processes > 1 ? LEAST_PART_OF_SEVERAL : LEAST_PART);
+	for (size_t i = 0; i < a->programs.runs.n; i++)
+		sum += parts[i].all_ns * a->programs.runs.at[i].most;
+	return sum;
+}
+
+static bool is_enough(const struct anchoring *a, uint32_t number)
+{
+	const struct anchor_program *program = &a->programs.at.at[number];
+	const struct anchor_rows *rows = &a->parts[number].rows;
+	double least = program->n_processes > 1 ? LEAST_PART_OF_SEVERAL : LEAST_PART,
+	       native_ns = rows->native_ns - rows->unseen_ns;
+
+	return rows->n_windows >= LEAST_WINDOWS &&
+	       program->sampled_ns >= LEAST_CHOSEN * program->all_ns &&
+	       native_ns <= MOST_PART * most_sampled_ns(a, number) &&
+	       unsampled_ns(a, number) <= MOST_UNSAMPLED * rows->native_ns &&
+	       native_ns >= least * fmax(1, program->all_ns);
+}
+
+/* How many times what was looked at there was in all: of both as much is lost. */
+static double factor_of(const struct anchor_program *program,
+			const struct anchor_rows *rows)
+{
+	return fmax(1, program->all_ns / fmax(1, rows->looked_ns));
 }
 
 /* Without knowing what windows stand for, one of a process tells nothing of another that
  * runs beside it; runs one after the other are as one that is longer. */
-static void make_part(struct part *a, const struct anchor_program *program)
+static void make_part(struct anchoring *all, uint32_t number)
 {
+	const struct anchor_program *program = &all->programs.at.at[number];
 	bool are_several = program->n_processes > 1;
+	struct part *a = &all->parts[number];
 
 	a->factor = 1;
-	if (!is_enough(a, program))
+	if (!is_enough(all, number))
 		return;
 	anchor_leaders_make(&a->leaders, &a->rows, are_several);
 	a->tells = !program->are_several || a->leaders.is_weighed;
+	a->left_out = log(fmax(1, program->all_ns) / fmax(1, program->sampled_ns));
 	if (a->leaders.is_weighed && program->samples.n)
 		anchor_times_make(&a->times, program, &a->rows, &a->leaders);
 	if (are_several)
-		a->factor = fmax(1, program->sampled_ns /
-					    (a->rows.native_ns - a->rows.unseen_ns));
+		a->factor = factor_of(program, &a->rows);
 }
 
 static int read_parts(struct anchoring *a, const struct profile *p, struct err *e)
@@ -156,8 +186,8 @@ int anchoring_new(const struct profile *p, struct anchoring **ret, struct err *e
 	*ret = NULL;
 	if (rc == 0 && has_any)
 		rc = read_parts(a, p, e);
-	for (size_t i = 0; i < a->programs.at.n && rc == 0; i++) {
-		make_part(&a->parts[i], &a->programs.at.at[i]);
+	for (uint32_t i = 0; i < a->programs.at.n && rc == 0; i++) {
+		make_part(a, i);
 		vec_fini(&a->programs.at.at[i].samples);
 		tells |= a->parts[i].tells;
 	}
@@ -452,7 +482,7 @@ static double off_by(const struct part *a, double variance)
 
 	if (!a->leaders.is_weighed)
 		off += UNWATCHED * first_ns(&a->rows) / a->rows.native_ns;
-	return off;
+	return off + a->left_out;
 }
 
 static void find_ways(const struct part *a, const struct anchor_ways_input *in,

@@ -16,7 +16,7 @@ static const uint8_t code[] = "\x48\x01\xc0\x48\xff\xc9\x75\xf8\xc3";
 #define BEGIN 0x100
 #define DELTA 0
 
-static uint32_t find(const char *const *paths, size_t n,
+static uint32_t find(const char *const *paths, size_t n, const char *filter,
 		     struct anchoring_block ret_blocks[ANCHORED_LOOP_BLOCKS],
 		     struct anchoring_way ret_ways[ANCHORED_LOOP_WAYS])
 {
@@ -28,7 +28,9 @@ static uint32_t find(const char *const *paths, size_t n,
 	own(procedure_freep) struct procedure *c = NULL;
 	own(anchoring_freep) struct anchoring *a = NULL;
 
-	assert_int_equal(profile_load(paths, n, &(struct profile_options){ 0 }, &p, NULL),
+	assert_int_equal(profile_load(paths, n,
+				      &(struct profile_options){ .filter = filter }, &p,
+				      NULL),
 			 0);
 	assert_int_equal(procedure_new(&o, &c, NULL), 0);
 	assert_int_equal(c->n_blocks, ANCHORED_LOOP_BLOCKS);
@@ -49,7 +51,15 @@ uint32_t anchored_loop_find_ways(const char *path,
 				 struct anchoring_block ret_blocks[ANCHORED_LOOP_BLOCKS],
 				 struct anchoring_way ret_ways[ANCHORED_LOOP_WAYS])
 {
-	return find(&path, 1, ret_blocks, ret_ways);
+	return find(&path, 1, NULL, ret_blocks, ret_ways);
+}
+
+uint32_t anchored_loop_find_chosen(const char *path, const char *filter,
+				   struct anchoring_block ret[ANCHORED_LOOP_BLOCKS])
+{
+	struct anchoring_way ways[ANCHORED_LOOP_WAYS];
+
+	return find(&path, 1, filter, ret, ways);
 }
 
 uint32_t anchored_loop_find_in(const char *const *paths, size_t n,
@@ -57,7 +67,7 @@ uint32_t anchored_loop_find_in(const char *const *paths, size_t n,
 {
 	struct anchoring_way ways[ANCHORED_LOOP_WAYS];
 
-	return find(paths, n, ret, ways);
+	return find(paths, n, NULL, ret, ways);
 }
 
 uint32_t anchored_loop_find(const char *path,

@@ -21,6 +21,9 @@ enum { ANCHORED_LOOP_AGAIN, ANCHORED_LOOP_ON, ANCHORED_LOOP_WAYS = 4 };
 /* How many windows tell that; 0: nothing does. */
 uint32_t anchored_loop_find(const char *path,
 			    struct anchoring_block ret[ANCHORED_LOOP_BLOCKS]);
+/* Where a filter chooses samples. */
+uint32_t anchored_loop_find_chosen(const char *path, const char *filter,
+				   struct anchoring_block ret[ANCHORED_LOOP_BLOCKS]);
 /* In all of n recordings. */
 uint32_t anchored_loop_find_in(const char *const *paths, size_t n,
 			       struct anchoring_block ret[ANCHORED_LOOP_BLOCKS]);

@@ -14,6 +14,7 @@
 #include "recording_builder.h"
 
 #define SECOND 1000000000
+#define LATE_S 100
 
 static char path[64], other_path[64];
 
@@ -40,6 +41,9 @@ struct case_of {
 	unsigned returns[2];   /* in each window, by turns */
 	unsigned turns;	       /* for each return */
 	unsigned sampled_s;    /* 0: all of the time */
+	unsigned due_s;	       /* in which as many samples were due; 0: not known */
+	unsigned n_throttled;  /* times, in which the clock of samples stood */
+	unsigned late_ms;      /* sampled much later than the rest */
 	bool has_other;	       /* another place that comes twice as often natively as in
 				* windows */
 	bool has_slow_moments; /* a counter that the loop goes with; but near windows the
@@ -82,7 +86,17 @@ static void write_recording(const struct case_of *x)
 		   "event cpu-time unit=ns period=1000000 flags=sampled\n"
 		   "process 10 a\nimage a /bin/a\nuse pid=10 event=cpu-time\n"
 		   "a+0x100 %u\n",
-		   seconds * 1000);
+		   seconds * 1000 - x->late_ms);
+	if (x->late_ms)
+		buf_printf(&text, "a+0x100 %u time=%u000000000\n", x->late_ms, LATE_S);
+	if (x->due_s)
+		buf_printf(&text,
+			   "fact rate requested-period 1000000 unit=ns event=cpu-time\n"
+			   "fact rate counted %u000000000 unit=ns event=cpu-time\n"
+			   "fact rate delivered %u event=cpu-time\n",
+			   x->due_s, seconds * 1000);
+	if (x->n_throttled)
+		buf_printf(&text, "fact loss throttled %u\n", x->n_throttled);
 	for (unsigned i = 0; i < x->n_windows; i++) {
 		unsigned n = x->returns[i % 2];
 
@@ -246,12 +260,36 @@ static void nothing_is_told_of_a_part_or_of_little(void **state unused)
 		{ 2, { 20, 20 }, 1000 },
 		{ 40, { 20, 20 }, 1000, .sampled_s = 80 },
 		{ 40, { 20, 20 }, 1000, .sampled_s = 20 },
+		{ 40, { 20, 20 }, 1000, .sampled_s = 35 },
+		/* The clock stood as well. */
+		{ 40, { 20, 20 }, 1000, .sampled_s = 20, .due_s = 20 },
 		{ 40, { 0, 0 }, 1000 },
 	};
 	struct anchoring_block b[2];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_false(find(&cases[i], b));
+}
+
+/* Lost, or throttled by the kernel, milliseconds each time: windows and places know
+ * nothing of that. */
+static void samples_that_did_not_come_are_time_all_the_same(void **state unused)
+{
+	static const struct case_of cases[] = {
+		{ 40, { 20, 20 }, 1000, .sampled_s = 20, .due_s = 40 },
+		{ 40,
+		  { 20, 20 },
+		  1000,
+		  .sampled_s = 20,
+		  .due_s = 20,
+		  .n_throttled = 5000 },
+	};
+	struct anchoring_block b[2];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(find(&cases[i], b));
+		assert_float_equal(b[1].times, 40 * 1000 + 40 * 20, 1);
+	}
 }
 
 static void few_windows_are_sure_of_less(void **state unused)
@@ -283,20 +321,29 @@ static void write_time(struct buf *text, unsigned window, unsigned pid,
 			   41250 * told_each, SECOND / 2 * told_each, pid);
 }
 
+/* Half of them at the begin, half much later. */
+static void write_halves(struct buf *text, unsigned pid, unsigned ms)
+{
+	buf_printf(text,
+		   "use pid=%u event=cpu-time\n"
+		   "a+0x100 %u time=%u\na+0x100 %u time=%u000000000\n",
+		   pid, ms / 2, SECOND, ms / 2, LATE_S);
+}
+
 /* Two processes of one program, each for half of a second before each window, which is of
  * one and the other by turns; a counter that comes 110,000 times a second, or half as
  * often beside something else, 50 times for each return, told each so many windows.
- * more: processes and their samples. */
-static void write_two(unsigned n_windows, unsigned told_each, bool has_meter,
-		      const char *more)
+ * sampled_ms: of each.  more: processes and their samples. */
+static void write_sampled_two(unsigned n_windows, unsigned told_each, bool has_meter,
+			      unsigned sampled_ms, const char *more)
 {
 	own(buf_fini) struct buf text = { 0 };
 
-	buf_printf(&text,
-		   "event cpu-time unit=ns period=1000000 flags=sampled\n"
-		   "process 10 a\nimage a /bin/a\nuse pid=10 event=cpu-time\n"
-		   "a+0x100 %u\nprocess 11 a\nuse pid=11 event=cpu-time\na+0x100 %u\n%s",
-		   n_windows * 500, n_windows * 500, more);
+	buf_printf(&text, "event cpu-time unit=ns period=1000000 flags=sampled\n"
+			  "process 10 a\nprocess 11 a\nimage a /bin/a\n");
+	for (unsigned pid = 10; pid < 12; pid++)
+		write_halves(&text, pid, sampled_ms);
+	buf_puts(&text, more);
 	for (unsigned i = 0; i < n_windows; i++) {
 		unsigned pid = 10 + i % 2, part = 1 + i % 4 / 2;
 
@@ -314,6 +361,12 @@ static void write_two(unsigned n_windows, unsigned told_each, bool has_meter,
 				   i, 2200 / part, SECOND / 50, pid);
 	}
 	recording_builder_write(path, buf_str(&text));
+}
+
+static void write_two(unsigned n_windows, unsigned told_each, bool has_meter,
+		      const char *more)
+{
+	write_sampled_two(n_windows, told_each, has_meter, n_windows * 500, more);
 }
 
 #define ALL_RETURNS (40 * 82500 / 50 + 40 * 15)
@@ -378,6 +431,52 @@ static void a_process_that_ended_too_soon_is_as_the_others(void **state unused)
 		  "process 12 a\nuse pid=12 event=cpu-time\na+0x100 20000\n");
 	assert_int_equal(anchored_loop_find(path, b), 40);
 	assert_float_equal(b[1].times, 1.5 * ALL_RETURNS, 100);
+}
+
+/* Of all processes half. */
+static void samples_that_were_lost_are_of_those_that_ended_too(void **state unused)
+{
+	struct anchoring_block b[2];
+
+	write_sampled_two(40, 1, true, 10000,
+			  "process 12 a\nuse pid=12 event=cpu-time\na+0x100 10000\n"
+			  "fact rate requested-period 1000000 unit=ns event=cpu-time\n"
+			  "fact rate counted 60000000000 unit=ns event=cpu-time\n"
+			  "fact rate delivered 30000 event=cpu-time\n");
+	assert_int_equal(anchored_loop_find(path, b), 40);
+	assert_float_equal(b[1].times, 1.5 * ALL_RETURNS, 100);
+}
+
+/* The windows of two are of all of the time: that what nobody looked at has as many
+ * samples as were left out of theirs does not make them of the half that was chosen. */
+static void windows_are_of_what_a_filter_left_out_too(void **state unused)
+{
+	struct anchoring_block b[2];
+
+	write_two(40, 1, true,
+		  "process 12 a\nuse pid=12 event=cpu-time\na+0x100 60000 "
+		  "time=2000000000\n");
+	assert_int_equal(anchored_loop_find(path, b), 40);
+	assert_int_equal(anchored_loop_find_chosen(path, "time in 0..200s", b), 40);
+	assert_float_equal(b[1].times, 2.5 * ALL_RETURNS, 100);
+	assert_int_equal(anchored_loop_find_chosen(path, "time in 0..50s", b), 0);
+	/* Whose samples are left out all is not there, nor are its windows. */
+	write_two(40, 1, true, "");
+	assert_int_equal(anchored_loop_find_chosen(path, "pid != 11", b), 20);
+}
+
+static void what_a_filter_leaves_out_makes_it_less_sure(void **state unused)
+{
+	struct anchoring_block all[2], b[2];
+
+	write_recording(&(struct case_of){ 40, { 20, 20 }, 1000 });
+	assert_int_equal(anchored_loop_find(path, all), 40);
+	write_recording(&(struct case_of){ 40, { 20, 20 }, 1000, .late_ms = 2000 });
+	assert_int_equal(anchored_loop_find_chosen(path, "time in 0..50s", b), 40);
+	assert_float_equal(b[0].times, all[0].times, 1);
+	assert_float_equal(b[0].off, all[0].off + log(40 / 38.0), 0.001);
+	write_recording(&(struct case_of){ 40, { 20, 20 }, 1000, .late_ms = 6000 });
+	assert_int_equal(anchored_loop_find_chosen(path, "time in 0..50s", b), 0);
 }
 
 static void another_program_makes_the_same_code_less_sure(void **state unused)
@@ -583,12 +682,16 @@ int main(void)
 		TEST(windows_have_what_counters_have_natively),
 		TEST(what_goes_with_a_counter_is_told_by_all_that_it_has),
 		TEST(nothing_is_told_of_a_part_or_of_little),
+		TEST(samples_that_did_not_come_are_time_all_the_same),
 		TEST(few_windows_are_sure_of_less),
 		TEST(places_that_disagree_are_further_off_than_they_tell),
 		TEST(what_tells_while_it_runs_is_of_that_time),
 		TEST(what_was_watched_is_of_all_windows_since_it_was_told),
 		TEST(processes_of_a_program_are_one),
 		TEST(a_process_that_ended_too_soon_is_as_the_others),
+		TEST(samples_that_were_lost_are_of_those_that_ended_too),
+		TEST(windows_are_of_what_a_filter_left_out_too),
+		TEST(what_a_filter_leaves_out_makes_it_less_sure),
 		TEST(another_program_makes_the_same_code_less_sure),
 		TEST(a_window_that_has_all_agrees_with_itself_only),
 		TEST(what_windows_did_not_meet_is_told_by_its_time),
