@@ -137,9 +137,19 @@ static void become(struct anchor_process *p, uint32_t id, uint32_t next)
 	p->record.process = id;
 }
 
+static void become_if_new(struct anchor_process *p, uint32_t id, uint32_t next)
+{
+	if (id != p->record.process && id != MODEL_NONE)
+		become(p, id, next);
+}
+
+static void check_program(struct anchor_process *p, uint32_t next)
+{
+	become_if_new(p, tracker_process_id(p->setting->tracker, (uint32_t)p->pid), next);
+}
+
 bool anchor_process_look(struct anchor_process *p, uint32_t next)
 {
-	uint32_t id = tracker_process_id(p->setting->tracker, (uint32_t)p->pid);
 	uint64_t before_ns = p->cpu_ns, ns = now_ns(p);
 
 	if (!ns)
@@ -148,8 +158,8 @@ bool anchor_process_look(struct anchor_process *p, uint32_t next)
 	if (p->cpu_ns < before_ns)
 		return false; /* its id is another's by now */
 	p->setting->budget->cpu_ns += p->cpu_ns - before_ns;
-	if (id != p->record.process && id != MODEL_NONE)
-		become(p, id, next);
+	if (!p->is_counted)
+		check_program(p, next);
 	return true;
 }
 
@@ -182,9 +192,16 @@ void anchor_process_end_unseen(struct anchor_process *p, uint32_t next)
 void anchor_process_begin(struct anchor_process *p, uint32_t window)
 {
 	p->gap_ns = 0;
+	p->is_counted = true;
 	memset(p->stood_ns, 0, sizeof(p->stood_ns));
 	anchor_steps_begin(&p->steps);
 	anchor_meters_tell(&p->meters, window);
+}
+
+void anchor_process_refuse(struct anchor_process *p)
+{
+	p->is_counted = false;
+	p->n_refused++;
 }
 
 uint64_t anchor_process_counted_ns(const struct anchor_process *p)
@@ -195,13 +212,33 @@ uint64_t anchor_process_counted_ns(const struct anchor_process *p)
 	return from_ns && to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
+/* What it was then, or what it is known to be: what executed that may be told since, and
+ * what it executes by now is another one. */
+static uint32_t program_at(const struct anchor_process *p, uint64_t time_ns)
+{
+	uint32_t id = tracker_process_id(p->setting->tracker, (uint32_t)p->pid);
+
+	while (id != MODEL_NONE && id != p->record.process) {
+		const struct model_process *x =
+			writer_process_get(p->setting->writer, id);
+
+		if (x->start_ns <= time_ns)
+			break;
+		id = x->exec_of;
+	}
+	return id;
+}
+
 void anchor_process_take(struct anchor_process *p, uint32_t window,
 			 const struct count_window *w, bool is_to_go_on)
 {
-	bool is_read = count_live_read(&p->live, w, NULL) == 0;
+	bool is_read = count_live_read(&p->live, w, NULL) == 0 &&
+		       p->live.pid == (uint32_t)p->pid;
 
-	if (is_read && p->live.pid == (uint32_t)p->pid)
+	if (is_read) {
+		become_if_new(p, program_at(p, p->live.there.id.time_ns), window);
 		anchor_record_window(&p->record, window, clock_monotonic_ns(), &p->live);
+	}
 	if (!is_to_go_on)
 		count_live_fini(&p->live);
 }
@@ -232,6 +269,8 @@ void anchor_process_end(struct anchor_process *p, uint32_t window, uint64_t cpu_
 							.blocks = p->record.blocks.at,
 							.n = p->record.blocks.n });
 	p->n_turns_before = p->watching.n_turns;
+	p->is_counted = false;
+	check_program(p, window + 1);
 	choose_leaders(p, cpu_ns);
 }
 

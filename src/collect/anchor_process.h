@@ -48,6 +48,7 @@ struct anchor_process {
 	struct count_look look; /* for those who begin and end windows */
 	struct anchor_watching watching;
 	unsigned n_refused; /* since the last window */
+	bool is_counted;    /* in a window: what it executes anew is behind that */
 	/* Of its CPU time: as last looked at, until then it has been told of, and when
 	 * the last window was left. */
 	uint64_t cpu_ns, told_ns, left_ns;
@@ -81,10 +82,13 @@ void anchor_process_begin_unseen(struct anchor_process *p, uint32_t next);
 void anchor_process_end_unseen(struct anchor_process *p, uint32_t next);
 /* A window begins at the time of the last look, which has been told. */
 void anchor_process_begin(struct anchor_process *p, uint32_t window);
+/* It does not: the process could not be counted. */
+void anchor_process_refuse(struct anchor_process *p);
 /* What it took in translation. */
 uint64_t anchor_process_counted_ns(const struct anchor_process *p);
-/* What was counted in it, before what is known by it is chosen.  is_to_go_on: the engine
- * rests there, and the next window's file is the same. */
+/* What was counted in it, before what is known by it is chosen: of the program to which
+ * the engine came, whatever the process executes by now.  is_to_go_on: the engine rests
+ * there, and the next window's file is the same. */
 void anchor_process_take(struct anchor_process *p, uint32_t window,
 			 const struct count_window *w, bool is_to_go_on);
 /* It has ended, and took so much CPU time natively, about. */

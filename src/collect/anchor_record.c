@@ -23,17 +23,18 @@ void anchor_record_fini(struct anchor_record *a)
 	vec_fini(&a->kept_pairs);
 }
 
-void anchor_record_forget(struct anchor_record *a)
-{
-	map_clear(&a->locations);
-	vec_clear(&a->kept);
-	vec_clear(&a->kept_pairs);
-}
-
 void anchor_record_begin(struct anchor_record *a)
 {
 	vec_clear(&a->blocks);
 	vec_clear(&a->sites);
+}
+
+void anchor_record_forget(struct anchor_record *a)
+{
+	anchor_record_begin(a);
+	map_clear(&a->locations);
+	vec_clear(&a->kept);
+	vec_clear(&a->kept_pairs);
 }
 
 static struct tracker_code place_of(const struct take *t, size_t image)

@@ -309,7 +309,7 @@ static void be_refused(struct anchors *s, const struct err *why)
 {
 	if (!s->refusal.code)
 		s->refusal = *why;
-	s->process->n_refused++;
+	anchor_process_refuse(s->process);
 	anchor_meters_end_near(&s->process->meters);
 	s->budget.spent_ns += clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - s->own_cpu_ns;
 	s->base.wants_alone = false;

@@ -26,6 +26,7 @@ SHORT = 1500  # a tenth of a second
 SHORT_RUNS = 40
 WINDOW_NS = 20e6  # is what the first is expected to cost
 LIMIT_S = 60
+BECOMING = 300  # of five milliseconds
 CHOICES = 20000  # about two seconds
 OF_TURN = {'add_100000': 100000, 'divide_10000': 10000}  # what anchored.c does in each
 
@@ -208,6 +209,24 @@ def where_indirect_jumps_go_is_told():
     # How often in a round, of each operation's.
     shares = sorted(sorted(round(n, 2) for n in ways if n > .01) for ways in told if ways)
     assert shares == [[1], [1], [1, 1, 2], [2]], (shares, told)
+
+
+@test
+def what_is_executed_in_a_window_has_not_its_counts():
+    """One program executes another again and again, mostly in a window: each has its own code only."""
+    path = f'{harness.DIR}/r.dwell'
+    names = 'one', 'other'
+    one, other = (shutil.copy(f'{os.path.dirname(PROGRAM)}/e2e-becoming', f'{harness.DIR}/{name}') for name in names)
+    p = dwell('run', '-q', '-e', 'usertime,anchors:50%', '-o', path, '--', one, str(BECOMING), other)
+    assert p.returncode == 0, p
+    who = [pairs(line)['comm'].strip('"') for line in cat(path, 'processes')]
+    images = [os.path.basename(pairs(line)['path'].strip('"')) for line in cat(path, 'images')]
+    image_of = [images[int(pairs(line)['image'])] for line in cat(path, 'locations')]
+    met = collections.Counter()
+    for f in map(pairs, cat(path, 'anchors')):
+        if 'location' in f and int(f['size']) and image_of[int(f['location'])] in names:
+            met[who[int(f['process'])], image_of[int(f['location'])]] += 1
+    assert set(met) == {(name, name) for name in names}, met
 
 
 @test
