@@ -507,6 +507,8 @@ static uint64_t idle_ns(const struct anchors *s)
 	uint64_t soon_ns = b->cpu_ns + NEAR_NS,
 		 left = b->due_ns > soon_ns ? b->due_ns - soon_ns : 0;
 
+	if (!s->processes.at.n)
+		return IDLE_MOST_NS;
 	if (anchor_processes_are_watched(&s->processes))
 		return IDLE_TURNS_NS;
 	left = left > IDLE_LEAST_NS ? left : IDLE_LEAST_NS;
@@ -528,6 +530,7 @@ static uint64_t next_ns(const struct anchors *s)
 	return ns[s->state];
 }
 
+/* Also when all that there was have ended: others may have been begun by them. */
 static int anchors_drain(struct source *source, bool is_final, struct err *e)
 {
 	struct anchors *s = (struct anchors *)source;
@@ -535,8 +538,7 @@ static int anchors_drain(struct source *source, bool is_final, struct err *e)
 
 	(void)e;
 	count_late_let_go();
-	if (!s->processes.at.n ||
-	    (!is_final && read(s->timer, &n, sizeof(n)) != sizeof(n)))
+	if (!s->is_started || (!is_final && read(s->timer, &n, sizeof(n)) != sizeof(n)))
 		return 0;
 	s->is_gone = s->process && !anchor_process_look(s->process, s->n_windows);
 	if (!is_final) {
