@@ -158,7 +158,7 @@ bool anchor_process_look(struct anchor_process *p, uint32_t next)
 	if (p->cpu_ns < before_ns)
 		return false; /* its id is another's by now */
 	p->setting->budget->cpu_ns += p->cpu_ns - before_ns;
-	if (!p->is_counted)
+	if (!p->is_apart)
 		check_program(p, next);
 	return true;
 }
@@ -192,7 +192,7 @@ void anchor_process_end_unseen(struct anchor_process *p, uint32_t next)
 void anchor_process_begin(struct anchor_process *p, uint32_t window)
 {
 	p->gap_ns = 0;
-	p->is_counted = true;
+	p->is_apart = true;
 	memset(p->stood_ns, 0, sizeof(p->stood_ns));
 	anchor_steps_begin(&p->steps);
 	anchor_meters_tell(&p->meters, window);
@@ -200,7 +200,7 @@ void anchor_process_begin(struct anchor_process *p, uint32_t window)
 
 void anchor_process_refuse(struct anchor_process *p)
 {
-	p->is_counted = false;
+	p->is_apart = false;
 	p->n_refused++;
 }
 
@@ -269,7 +269,7 @@ void anchor_process_end(struct anchor_process *p, uint32_t window, uint64_t cpu_
 							.blocks = p->record.blocks.at,
 							.n = p->record.blocks.n });
 	p->n_turns_before = p->watching.n_turns;
-	p->is_counted = false;
+	p->is_apart = false;
 	check_program(p, window + 1);
 	choose_leaders(p, cpu_ns);
 }
@@ -277,6 +277,23 @@ void anchor_process_end(struct anchor_process *p, uint32_t window, uint64_t cpu_
 double anchor_process_windows_part(const struct anchor_process *p)
 {
 	return is_metered(p) ? METERED_PART : 1 - ANCHOR_WATCHING_PART;
+}
+
+/* What places have become in a pause is not what happened between two windows. */
+void anchor_process_pause(struct anchor_process *p, uint32_t next)
+{
+	anchor_meters_tell(&p->meters, next);
+	anchor_process_tell_time(p, next);
+	tell_steps(p);
+	p->is_apart = true;
+}
+
+void anchor_process_resume(struct anchor_process *p, uint32_t next)
+{
+	p->told_ns = p->cpu_ns;
+	p->is_apart = false;
+	check_program(p, next);
+	anchor_meters_begin(&p->meters);
 }
 
 void anchor_process_tell(struct anchor_process *p, uint32_t next)

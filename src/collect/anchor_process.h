@@ -48,7 +48,7 @@ struct anchor_process {
 	struct count_look look; /* for those who begin and end windows */
 	struct anchor_watching watching;
 	unsigned n_refused; /* since the last window */
-	bool is_counted;    /* in a window: what it executes anew is behind that */
+	bool is_apart; /* in a window or a pause: what it executes anew is behind that */
 	/* Of its CPU time: as last looked at, until then it has been told of, and when
 	 * the last window was left. */
 	uint64_t cpu_ns, told_ns, left_ns;
@@ -95,6 +95,11 @@ void anchor_process_take(struct anchor_process *p, uint32_t window,
 void anchor_process_end(struct anchor_process *p, uint32_t window, uint64_t cpu_ns);
 /* How much of the budget windows have. */
 double anchor_process_windows_part(const struct anchor_process *p);
+/* From now on nothing is told of it: what was is, and what it does then is no window's
+ * neighbour. */
+void anchor_process_pause(struct anchor_process *p, uint32_t next);
+/* Until the last look nothing is told. */
+void anchor_process_resume(struct anchor_process *p, uint32_t next);
 /* All that has not been told. */
 void anchor_process_tell(struct anchor_process *p, uint32_t next);
 

@@ -167,6 +167,26 @@ void anchor_processes_tell(struct anchor_processes *a, uint32_t next)
 		anchor_process_tell(*p, next);
 }
 
+void anchor_processes_pause(struct anchor_processes *a, uint32_t next)
+{
+	a->look_due_ns = 0;
+	anchor_processes_look(a, NULL, next);
+	vec_each(p, &a->at)
+		anchor_process_pause(*p, next);
+}
+
+/* Nor is it time of which windows are to be a part. */
+void anchor_processes_resume(struct anchor_processes *a, uint32_t next)
+{
+	uint64_t so_far_ns = a->setting->budget->cpu_ns;
+
+	a->look_due_ns = 0;
+	anchor_processes_look(a, NULL, next);
+	vec_each(p, &a->at)
+		anchor_process_resume(*p, next);
+	a->setting->budget->cpu_ns = so_far_ns;
+}
+
 int anchor_processes_end(struct anchor_processes *a, uint32_t next, struct err *e)
 {
 	vec_each(p, &a->at) {

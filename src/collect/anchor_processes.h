@@ -50,6 +50,10 @@ void anchor_processes_end_unseen(struct anchor_processes *a, uint32_t next);
 /* Counters that take too much are off from now on. */
 void anchor_processes_look_at_meters(struct anchor_processes *a, uint32_t next);
 void anchor_processes_tell(struct anchor_processes *a, uint32_t next);
+/* What they do from now on, until they are resumed, is not told; nor is what those did
+ * who were begun meanwhile. */
+void anchor_processes_pause(struct anchor_processes *a, uint32_t next);
+void anchor_processes_resume(struct anchor_processes *a, uint32_t next);
 /* All of them are as they were, and their children; on failure the first that is not. */
 must_use int anchor_processes_end(struct anchor_processes *a, uint32_t next,
 				  struct err *e);

@@ -452,6 +452,23 @@ static void end_turn(struct anchors *s)
 	be_idle(s);
 }
 
+/* A window that has not begun is due still. */
+static void end_step(struct anchors *s)
+{
+	if (s->state == WATCHING) {
+		end_turn(s);
+		return;
+	}
+	if (s->state == ALONE) {
+		s->base.wants_alone = false;
+		anchor_processes_end_unseen(&s->processes, s->n_windows);
+	}
+	if (s->state == COUNTING)
+		end_window(s);
+	if (s->process)
+		pass_over(s);
+}
+
 static void step(struct anchors *s)
 {
 	switch (s->state) {
@@ -530,6 +547,19 @@ static uint64_t next_ns(const struct anchors *s)
 	return ns[s->state];
 }
 
+static void tell_all(struct anchors *s)
+{
+	if (s->state == WATCHING)
+		end_turn(s);
+	if (s->base.rests) {
+		anchor_processes_resume(&s->processes, s->n_windows);
+	} else {
+		s->processes.look_due_ns = 0;
+		anchor_processes_look(&s->processes, NULL, s->n_windows);
+	}
+	anchor_processes_tell(&s->processes, s->n_windows);
+}
+
 /* Also when all that there was have ended: others may have been begun by them. */
 static int anchors_drain(struct source *source, bool is_final, struct err *e)
 {
@@ -538,26 +568,33 @@ static int anchors_drain(struct source *source, bool is_final, struct err *e)
 
 	(void)e;
 	count_late_let_go();
-	if (!s->is_started || (!is_final && read(s->timer, &n, sizeof(n)) != sizeof(n)))
+	if (!s->is_started)
 		return 0;
-	s->is_gone = s->process && !anchor_process_look(s->process, s->n_windows);
-	if (!is_final) {
-		step_and_tell(s);
-		wake_in(s, next_ns(s));
+	if (is_final) {
+		tell_all(s);
 		return 0;
 	}
-	if (s->state == WATCHING)
-		end_turn(s);
-	s->processes.look_due_ns = 0;
-	anchor_processes_look(&s->processes, NULL, s->n_windows);
-	anchor_processes_tell(&s->processes, s->n_windows);
+	if (read(s->timer, &n, sizeof(n)) != sizeof(n) || s->base.rests)
+		return 0;
+	s->is_gone = s->process && !anchor_process_look(s->process, s->n_windows);
+	step_and_tell(s);
+	wake_in(s, next_ns(s));
 	return 0;
 }
 
 static void anchors_pause(struct source *source, bool is_paused)
 {
-	(void)source;
-	(void)is_paused;
+	struct anchors *s = (struct anchors *)source;
+
+	if (!s->is_started)
+		return;
+	if (is_paused) {
+		end_step(s);
+		anchor_processes_pause(&s->processes, s->n_windows);
+		return;
+	}
+	anchor_processes_resume(&s->processes, s->n_windows);
+	wake_in(s, IDLE_LEAST_NS);
 }
 
 static void anchors_stop(struct source *source)

@@ -350,6 +350,16 @@ def windows_are_none_of_the_time_that_is_sampled():
 
 
 @test
+def what_a_pause_left_out_is_not_told():
+    """Nor does it make anchors void: they are of the time that is sampled."""
+    path = record('--delay', '1500ms', '--insn')
+    total = float(re.search(r'([\d.]+) s of cpu-time', dwell('report', path).stdout).group(1))
+    a = Anchors(path)
+    assert a.windows and abs(total / (a.native_ns / 1e9) - 1) < .05, (total, a.native_ns)
+    assert calc('add_100000', path).get('windows'), 'samples alone tell'
+
+
+@test
 def it_costs_what_it_may():
     for budget in (2, 10):
         path = f'{harness.DIR}/r.dwell'

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "collect/session_pause.h"
 #include "store/recording.h"
 
 #define MANY	 1000
@@ -114,16 +115,23 @@ static bool wait_and_drain(struct fixture *f)
 	return poll(&fd, 1, 0) == 0;
 }
 
-static void wait_for_work(pid_t pid)
+static uint64_t cpu_ns(pid_t pid)
 {
-	struct timespec t = { 0 }, pause = { .tv_nsec = PAUSE_NS };
+	struct timespec t;
 	clockid_t clock;
 
 	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
-	while (!t.tv_sec && t.tv_nsec < WORK_NS) {
+	assert_int_equal(clock_gettime(clock, &t), 0);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void wait_for_work(pid_t pid)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	uint64_t from_ns = cpu_ns(pid);
+
+	while (cpu_ns(pid) < from_ns + WORK_NS)
 		nanosleep(&pause, NULL);
-		assert_int_equal(clock_gettime(clock, &t), 0);
-	}
 }
 
 /* Beside a machine's other work it may be late for the next time, but not always. */
@@ -160,11 +168,70 @@ static void who_is_begun_when_all_have_ended_is_looked_at(void **state)
 	assert_true(f.told_ns[1] >= WORK_NS);
 }
 
+/* What it executes from then on, it is told of afterwards. */
+static void what_is_done_in_a_pause_is_not_told(void **state)
+{
+	struct fixture f;
+	uint64_t from_ns, paused_ns;
+
+	(void)state;
+	begin(&f);
+	wait_for_work(f.child);
+	session_pause_tell(&f.source, 1, true);
+	from_ns = cpu_ns(f.child);
+	wait_for_work(f.child);
+	tracker_exec(f.tracker, 2, (uint32_t)f.child, (uint32_t)f.child, "other");
+	paused_ns = cpu_ns(f.child) - from_ns;
+	session_pause_tell(&f.source, 1, false);
+	wait_for_work(f.child);
+	finish(&f);
+	assert_true(f.told_ns[0] >= WORK_NS && f.told_ns[1] >= WORK_NS);
+	assert_true(f.told_ns[0] + f.told_ns[1] + paused_ns <= cpu_ns(f.child));
+	end_child(f.child);
+}
+
+static void who_is_begun_in_a_pause_has_done_nothing_before_it_ends(void **state)
+{
+	struct fixture f;
+	uint64_t paused_ns;
+	pid_t second;
+
+	(void)state;
+	begin(&f);
+	session_pause_tell(&f.source, 1, true);
+	second = begin_child(&f, 2);
+	wait_for_work(second);
+	paused_ns = cpu_ns(second);
+	session_pause_tell(&f.source, 1, false);
+	wait_for_work(second);
+	finish(&f);
+	assert_true(f.told_ns[1] >= WORK_NS);
+	assert_true(f.told_ns[1] + paused_ns <= cpu_ns(second));
+	end_child(second);
+	end_child(f.child);
+}
+
+static void what_ends_in_a_pause_tells_nothing_of_it(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	session_pause_tell(&f.source, 1, true);
+	wait_for_work(f.child);
+	finish(&f);
+	assert_true(f.told_ns[0] + WORK_NS <= cpu_ns(f.child));
+	end_child(f.child);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_rests_when_all_have_ended),
 		cmocka_unit_test(who_is_begun_when_all_have_ended_is_looked_at),
+		cmocka_unit_test(what_is_done_in_a_pause_is_not_told),
+		cmocka_unit_test(who_is_begun_in_a_pause_has_done_nothing_before_it_ends),
+		cmocka_unit_test(what_ends_in_a_pause_tells_nothing_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
