@@ -13,6 +13,9 @@
 /* Of the native time; a leader that was watched for less was so in turns, unless it was
  * in a few of several processes. */
 #define ALWAYS_PART 0.3
+/* Relative, a variance: of what windows have by chance of what is as often at all times.
+ */
+#define STEADY (0.1 * 0.1)
 /* Of all gaps that were watched. */
 #define MOST_OF_ALL 0.5
 
@@ -94,25 +97,66 @@ static void find_choices(struct making *m)
 		}
 }
 
-static void sum_near(struct making *m, bool are_all)
+/* Relative to its code a place is as often in one window as in another, but for that
+ * part: a variance. */
+static double unsteadiness(const struct making *m, const struct anchor_leader *l,
+			   double met, double code)
+{
+	uint32_t n = m->to->n_windows;
+	double squares = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		squares += pow(
+			l->windows[i].met / met - m->rows->windows.at[i].code / code, 2);
+	return n * squares;
+}
+
+/* What comes in bursts is in a window by chance: often in the one that chose it, and less
+ * often near that.  The steadier ones have the say, however seldom they are. */
+static void let_say(struct making *m)
+{
+	uint32_t n = m->to->n_windows;
+	double code = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		code += m->rows->windows.at[i].code;
+	vec_each(l, &m->to->at) {
+		double met = 0;
+
+		for (uint32_t i = 0; i < n; i++)
+			met += l->windows[i].met;
+		if (met > 0)
+			l->say = 1 / (met * (unsteadiness(m, l, met, code) + STEADY));
+	}
+}
+
+static void sum_near(struct making *m, uint32_t window, bool are_all)
+{
+	struct anchor_window *w = &m->rows->windows.at[window];
+	double met = 0, rate = 0;
+
+	w->met = w->near_hits = w->near_rate = 0;
+	vec_each(l, &m->to->at) {
+		const struct anchor_leader_window *x = &l->windows[window];
+
+		if (x->near_ns <= 0 || !(are_all || x->is_unbiased))
+			continue;
+		w->met += x->met;
+		w->near_hits += x->near_hits;
+		met += l->say * x->met;
+		rate += l->say * x->near_hits / x->near_ns;
+	}
+	w->near_rate = met > 0 ? w->met * rate / met : 0;
+}
+
+/* With what tells too much only where there is not enough else. */
+static void sum_all_near(struct making *m, bool are_all)
 {
 	for (uint32_t i = 0; i < m->to->n_windows; i++) {
-		struct anchor_window *w = &m->rows->windows.at[i];
-
-		w->met = w->near_hits = w->near_rate = 0;
-		w->weight = 1;
-	}
-	vec_each(l, &m->to->at) {
-		for (uint32_t i = 0; i < m->to->n_windows; i++) {
-			struct anchor_window *w = &m->rows->windows.at[i];
-			const struct anchor_leader_window *x = &l->windows[i];
-
-			if (x->near_ns <= 0 || !(are_all || x->is_unbiased))
-				continue;
-			w->met += x->met;
-			w->near_hits += x->near_hits;
-			w->near_rate += x->near_hits / x->near_ns;
-		}
+		m->rows->windows.at[i].weight = 1;
+		sum_near(m, i, false);
+		if (are_all && !anchor_windows_is_known(&m->rows->windows.at[i]))
+			sum_near(m, i, true);
 	}
 }
 
@@ -135,7 +179,7 @@ static void weigh_windows(struct making *m)
 
 	for (int are_all = have_several_runs_windows(m);
 	     are_all < 2 && !m->to->is_weighed; are_all++) {
-		sum_near(m, are_all);
+		sum_all_near(m, are_all);
 		m->to->is_weighed = anchor_windows_weigh(windows, n);
 	}
 	if (m->to->is_weighed)
@@ -267,6 +311,7 @@ void anchor_leaders_make(struct anchor_leaders *ret, struct anchor_rows *rows,
 	begin(&m);
 	sum_watched(&m);
 	sum_met(&m);
+	let_say(&m);
 	find_choices(&m);
 	weigh_windows(&m);
 	sum_windows(&m);

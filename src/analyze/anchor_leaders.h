@@ -32,6 +32,7 @@ struct anchor_leader {
 	double counted[ANCHOR_LEADERS_GROUPS]; /* in windows, by what these stand for */
 	double all_counted;
 	double met;	  /* in windows */
+	double say;	  /* in what a window stands for; by its hits there */
 	bool is_own_time; /* of one function: with it, nothing goes as all of the time */
 };
 

@@ -16,7 +16,7 @@
 #define CLOCK_FACTOR 1.5
 #define SPEED_FACTOR 2.0
 
-static bool is_known(const struct anchor_window *w)
+bool anchor_windows_is_known(const struct anchor_window *w)
 {
 	return w->met >= LEAST_HITS && w->near_hits >= LEAST_HITS && w->near_rate > 0 &&
 	       w->code > 0;
@@ -48,7 +48,7 @@ static double middle_of(const struct anchor_window *w, size_t n,
 	size_t n_known = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (is_known(&w[i]))
+		if (anchor_windows_is_known(&w[i]))
 			values[n_known++] = of(&w[i]);
 	if (!n_known || (double)n_known < LEAST_KNOWN * (double)n)
 		return 0;
@@ -64,7 +64,7 @@ static double native_ns(const struct anchor_window *w, const struct usual *u)
 {
 	double by_code = w->code / u->speed;
 
-	if (!is_known(w))
+	if (!anchor_windows_is_known(w))
 		return by_code;
 	return fmin(fmax(told_ns(w), fmin(u->ns / CLOCK_FACTOR, by_code / SPEED_FACTOR)),
 		    fmax(u->ns * CLOCK_FACTOR, by_code * SPEED_FACTOR));

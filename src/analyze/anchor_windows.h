@@ -25,6 +25,8 @@ struct anchor_window {
 	double weight;
 };
 
+/* By what has counters. */
+bool anchor_windows_is_known(const struct anchor_window *w);
 /* False: too few are known. */
 bool anchor_windows_weigh(struct anchor_window *w, size_t n);
 

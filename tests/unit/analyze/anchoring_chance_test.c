@@ -441,6 +441,146 @@ static void a_window_does_not_vouch_for_what_it_chose_of_several_runs(void **sta
 	assert_true(fabs(log(b[ANCHORED_LOOP_TURN].times / truth)) < 0.02);
 }
 
+/* Calls that come in bursts, a tenth of the time, and one that does not, in a program
+ * that is the loop for all of its time. */
+#define BURST_MS    40.0
+#define SILENCE_MS  360.0
+#define BURST_RATE  1000.0 /* each millisecond */
+#define SILENT_RATE 30.0
+#define STEADY_RATE 100.0
+#define N_BURSTS    16
+#define N_CALLS	    (N_BURSTS + 1)
+#define N_CHOSEN    4 /* by each window, of those that came most often in it */
+
+struct bursts {
+	bool is_on[N_BURSTS], has_counter[N_CALLS];
+	bool has_steady; /* that has a counter, too */
+	double truth;	 /* of the loop */
+	struct buf text;
+};
+
+static void begin_bursts(struct bursts *b)
+{
+	for (unsigned k = 0; k < N_BURSTS; k++)
+		b->is_on[k] = chance() < BURST_MS / (BURST_MS + SILENCE_MS);
+}
+
+static void pass(struct bursts *b, unsigned ms, double to[N_CALLS])
+{
+	for (unsigned i = 0; i < ms; i++)
+		for (unsigned k = 0; k < N_BURSTS; k++) {
+			to[k] += b->is_on[k] ? BURST_RATE : SILENT_RATE;
+			if (chance() < 1 / (b->is_on[k] ? BURST_MS : SILENCE_MS))
+				b->is_on[k] = !b->is_on[k];
+		}
+	to[N_BURSTS] += STEADY_RATE * ms;
+}
+
+static void choose_counters(struct bursts *b, const double met[N_CALLS])
+{
+	b->has_counter[N_BURSTS] |= b->has_steady;
+	for (unsigned i = 0; i < N_CHOSEN; i++) {
+		unsigned best = N_BURSTS;
+
+		for (unsigned k = 0; k < N_BURSTS; k++)
+			if (!b->has_counter[k] &&
+			    (best == N_BURSTS || met[k] > met[best]))
+				best = k;
+		b->has_counter[best] = true;
+	}
+}
+
+/* Those that had counters before it were read before it, too. */
+static void write_near(struct bursts *b, unsigned window, const double before[N_CALLS],
+		       const double behind[N_CALLS], const bool were_there[N_CALLS])
+{
+	for (unsigned k = 0; k < N_CALLS; k++) {
+		if (were_there[k])
+			buf_printf(&b->text, "anchor %u %.0f a+0x%x cpu=%u near=1\n",
+				   window, before[k], offset_of(METERS + k),
+				   NEAR_MS * NS_OF_MS);
+		if (b->has_counter[k])
+			buf_printf(&b->text, "anchor %u %.0f a+0x%x cpu=%u near=1\n",
+				   window, behind[k], offset_of(METERS + k),
+				   NEAR_MS * NS_OF_MS);
+	}
+}
+
+static void write_bursts_window(struct bursts *b, unsigned window)
+{
+	unsigned ms = (unsigned)(WINDOW_MS * around(0.2) + chance());
+	double before[N_CALLS] = { 0 }, met[N_CALLS] = { 0 }, behind[N_CALLS] = { 0 };
+	bool were_there[N_CALLS];
+
+	memcpy(were_there, b->has_counter, sizeof(were_there));
+	begin_bursts(b);
+	pass(b, NEAR_MS, before);
+	pass(b, ms, met);
+	pass(b, NEAR_MS, behind);
+	choose_counters(b, met);
+	buf_printf(&b->text,
+		   "anchor %u 0 cpu=%u\n"
+		   "anchor %u %.0f a+0x100 size=8\nanchor %u %u a+0x108 size=1\n",
+		   window, 500 * NS_OF_MS, window, usual_rate[LOOP] * ms, window,
+		   300 * ms);
+	for (unsigned k = 0; k < N_CALLS; k++)
+		buf_printf(&b->text, "anchor %u %.0f a+0x%x size=1\n", window, met[k],
+			   offset_of(METERS + k));
+	write_near(b, window, before, behind, were_there);
+	b->truth += usual_rate[LOOP] * (500 + ms);
+}
+
+static void write_bursts_run(struct bursts *b, unsigned run, unsigned n_windows)
+{
+	b->text.size = 0;
+	memset(b->has_counter, 0, sizeof(b->has_counter));
+	b->has_steady = run % 2;
+	buf_printf(&b->text,
+		   "event cpu-time unit=ns period=1000000 flags=sampled\n"
+		   "process 10 a exe=%s\nimage a %s build-id=aabb\n"
+		   "use pid=10 event=cpu-time\na+0x100 %u\n",
+		   image_path, image_path, 500 * n_windows);
+	for (unsigned i = 0; i < n_windows; i++)
+		write_bursts_window(b, i);
+	recording_builder_write(paths[run], buf_str(&b->text));
+}
+
+/* By how much the loop is told too seldom in the mean: a logarithm. */
+static double off_by_bursts(unsigned n_windows)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < N_PROGRAMS / 4; i++) {
+		const char *all[N_RUNS];
+		struct anchoring_block b[ANCHORED_LOOP_BLOCKS];
+		struct bursts x = { .truth = 0 };
+
+		for (unsigned run = 0; run < N_RUNS; run++) {
+			all[run] = paths[run];
+			write_bursts_run(&x, run, n_windows);
+		}
+		assert_int_equal(anchored_loop_find_in(all, N_RUNS, b),
+				 N_RUNS * n_windows);
+		sum += log(x.truth / b[ANCHORED_LOOP_TURN].times);
+		buf_fini(&x.text);
+	}
+	return sum / (N_PROGRAMS / 4);
+}
+
+/* They have counters where they came oftener than near the window that chose them: it
+ * would be longer than it was, and all else seldom. */
+static void bursts_do_not_make_all_else_seldom(void **state)
+{
+	(void)state;
+	for (unsigned n_windows = 1; n_windows <= 4; n_windows++) {
+		double off = off_by_bursts(n_windows);
+
+		print_message("# %u windows in each run: told %.3f too seldom\n",
+			      n_windows, off);
+		assert_true(fabs(off) < 0.05);
+	}
+}
+
 /* The same path, but another file behind it. */
 static void what_was_built_anew_is_another_program(void **state)
 {
@@ -503,6 +643,7 @@ int main(void)
 		TEST(ranges_have_the_truth_where_a_place_is_watched_in_turns),
 		TEST(windows_of_several_runs_are_added_up),
 		TEST(a_window_does_not_vouch_for_what_it_chose_of_several_runs),
+		TEST(bursts_do_not_make_all_else_seldom),
 		TEST(what_was_built_anew_is_another_program),
 		TEST(a_run_without_anchors_does_not_make_up_for_samples_left_out),
 		TEST(the_time_that_a_function_takes_tells_what_windows_miss),
