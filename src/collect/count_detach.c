@@ -17,7 +17,6 @@
 #include "host/procfs.h"
 
 #define PLAIN_FLAGS 0x202
-#define NAP_NS	    20000
 #define LED_NS	    2000000 /* how long a thread may be on its way before it is looked at */
 #define TRY_NS	    1000000000
 #define TRIES	    20
@@ -255,36 +254,53 @@ static bool follow(const struct detach *x, struct count_tracee *t)
 }
 
 /* False: there are none any more. */
-static bool follow_all(const struct detach *x, struct count_tracees *all, bool *are_away)
+static bool follow_all(const struct detach *x, struct count_tracees *all, bool *are_away,
+		       bool *has_happened)
 {
 	uint64_t now_ns = clock_monotonic_ns();
-	bool has_happened = false;
 	size_t n = 0;
 
 	*are_away = true;
+	*has_happened = false;
 	vec_each(t, &all->at) {
 		if (t->is_gone)
 			continue;
 		n++;
 		if (t->is_away)
 			continue;
-		has_happened |= follow(x, t);
+		*has_happened |= follow(x, t);
 		*are_away &= t->is_away || t->is_gone;
 		if (!t->is_stopped && t->led_ns && now_ns > t->led_ns + LED_NS) {
 			count_tracee_interrupt(t);
 			t->led_ns = now_ns;
 		}
 	}
-	if (n && !*are_away && !has_happened)
-		nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
 	return n;
 }
 
-/* All threads to where the program has a state; some may have been begun meanwhile. */
+/* Those that are known, to where the program has a state.  False: there are none any
+ * more. */
+static bool take_known(struct detach *x, uint64_t since_ns)
+{
+	bool are_away, has_happened;
+
+	for (;;) {
+		if (!follow_all(x, &x->threads, &are_away, &has_happened))
+			return false;
+		if (are_away || x->why->code)
+			return true;
+		if (clock_monotonic_ns() > since_ns + TRY_NS)
+			err_set(x->why, ERR_UNSUPPORTED,
+				"a thread is in a call that does not end");
+		else if (!has_happened)
+			count_tracee_nap(since_ns);
+	}
+}
+
+/* Some may have been begun meanwhile. */
 static int take_all(struct detach *x, struct err *e)
 {
-	uint64_t until_ns = clock_monotonic_ns() + TRY_NS;
-	bool are_away = false;
+	uint64_t since_ns = clock_monotonic_ns();
 	size_t n_new;
 
 	do {
@@ -292,14 +308,11 @@ static int take_all(struct detach *x, struct err *e)
 
 		if (rc < 0)
 			return rc;
-		if (!follow_all(x, &x->threads, &are_away))
+		if (!take_known(x, since_ns))
 			return 0;
 		if (x->why->code)
 			return err_set(e, ERR_UNSUPPORTED, "%s", x->why->text);
-		if (clock_monotonic_ns() > until_ns)
-			return err_set(e, ERR_UNSUPPORTED,
-				       "a thread is in a call that does not end");
-	} while (n_new || !are_away);
+	} while (n_new);
 	return 0;
 }
 
