@@ -19,7 +19,6 @@
 #include "collect/count_status.h"
 #include "collect/count_tracee.h"
 #include "host/clock.h"
-#include "host/newcomers.h"
 #include "host/proc_maps.h"
 #include "host/procfs.h"
 #include "wire/count_program.h"
@@ -35,7 +34,6 @@
 struct attach {
 	struct count_attached *a;
 	struct count_tracees threads;
-	struct newcomers alone;
 	struct count_control_thread *native; /* of each */
 	struct buf maps;
 	char exe[PATH_MAX];
@@ -474,7 +472,7 @@ static int attach(struct attach *x, struct err *e)
 	if (rc == 0)
 		tell(x, COUNT_MOMENT_NATIVE);
 	if (rc == 0)
-		rc = count_status_check_sharing(x->a->pid, &x->alone, e);
+		rc = count_status_check_sharing(x->a->pid, &x->a->alone, e);
 	if (rc == 0)
 		rc = procfs_exe(x->a->pid, x->exe, sizeof(x->exe), e);
 	if (rc == 0)

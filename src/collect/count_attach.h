@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "collect/count_directory.h"
+#include "host/newcomers.h"
 #include "wire/count_control.h"
 
 /* Where the program stands, as its only thread has it. */
@@ -45,6 +46,7 @@ struct count_attached {
 	uint64_t control, control_bytes;
 	uint64_t site; /* an instruction of the process's that makes a system call */
 	bool is_to_rest, rests; /* when it is left, in the process's memory; it does */
+	struct newcomers alone; /* nobody had that memory as well then */
 	struct count_control told;
 };
 
