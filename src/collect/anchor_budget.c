@@ -5,9 +5,6 @@
 
 #include "host/clock.h"
 
-#define SLOWDOWN     2.0 /* of what is translated already, about */
-#define INSN_MOST_NS 1.0 /* of programs that do not wait for memory all of the time */
-
 /* Where there is no chance to be had from the system, the time has to do. */
 static uint64_t seed(void)
 {
@@ -40,14 +37,6 @@ uint64_t anchor_budget_chance(struct anchor_budget *b, double ns)
 uint64_t anchor_budget_draw(struct anchor_budget *b, uint64_t n)
 {
 	return (uint64_t)((double)n * draw(b));
-}
-
-uint64_t anchor_budget_native_ns(uint64_t counted_ns, double n_insns)
-{
-	double most_ns = n_insns * INSN_MOST_NS,
-	       slowed_ns = (double)counted_ns / SLOWDOWN;
-
-	return (uint64_t)(slowed_ns < most_ns ? slowed_ns : most_ns);
 }
 
 void anchor_budget_plan(struct anchor_budget *b, uint64_t cost_ns, double part)

@@ -28,9 +28,6 @@ struct anchor_budget anchor_budget_of(double part);
 uint64_t anchor_budget_chance(struct anchor_budget *b, double ns);
 /* From nothing to that. */
 uint64_t anchor_budget_draw(struct anchor_budget *b, uint64_t n);
-/* What of a window's CPU time the program had taken without it, about: of one that meets
- * new code most is translation, and little is executed. */
-uint64_t anchor_budget_native_ns(uint64_t counted_ns, double n_insns);
 /* A window that is to cost so much, of a part of the budget. */
 void anchor_budget_plan(struct anchor_budget *b, uint64_t cost_ns, double part);
 

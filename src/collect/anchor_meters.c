@@ -12,7 +12,8 @@
 #define MOMENTS_RATE 3e6
 #define MOMENTS_MOST 0.4 /* of a moment's time */
 /* Of what counters take at most: from nothing to all of it, by what is around them. */
-#define COST_PART 0.5
+#define COST_PART  0.5
+#define LEAST_HITS 30 /* near a window and in it, to know how long it takes natively */
 
 void anchor_meters_fini(struct anchor_meters *m)
 {
@@ -89,9 +90,9 @@ void anchor_meters_inherit(struct anchor_meters *m, const struct anchor_meters *
 		size_t i = find(of, c->site.addr);
 		const struct anchor_meter *x = i < of->at.n ? &of->at.at[i] : &unknown;
 
-		*vec_push(&m->at) =
-			(struct anchor_meter){ since, since, since, x->is_for_moments,
-					       x->is_left };
+		*vec_push(&m->at) = (struct anchor_meter){
+			since, since, since, 0, 0, x->is_for_moments, x->is_left
+		};
 	}
 }
 
@@ -118,8 +119,8 @@ static void add(struct anchor_meters *m, const struct anchor_site *sites, size_t
 		struct anchor_meters_since since = { m->counters.at.at[m->at.n].hits,
 						     cpu_ns };
 
-		*vec_push(&m->at) =
-			(struct anchor_meter){ since, since, since, is_for_moments };
+		*vec_push(&m->at) = (struct anchor_meter){ since, since, since,
+							   0,	  0,	 is_for_moments };
 	}
 }
 
@@ -214,10 +215,12 @@ static bool stand(struct anchor_meters *m, bool are_on)
 void anchor_meters_begin_near(struct anchor_meters *m)
 {
 	m->is_near = stand(m, true);
-	for (size_t i = 0; i < m->at.n; i++)
+	for (size_t i = 0; i < m->at.n; i++) {
 		m->at.at[i].near =
 			(struct anchor_meters_since){ m->counters.at.at[i].hits,
 						      m->counters.stood_ns };
+		m->at.at[i].near_hits = m->at.at[i].near_rate = 0;
+	}
 }
 
 static uint64_t near_hits(const struct anchor_meters *m, size_t i)
@@ -252,12 +255,16 @@ static void record_near(struct anchor_meters *m, const bool *on, uint32_t window
 
 	m->budget->spent_ns += (uint64_t)most_ns;
 	for (size_t i = 0; i < m->at.n; i++) {
-		const struct anchor_meter *x = &m->at.at[i];
+		struct anchor_meter *x = &m->at.at[i];
+		uint64_t hits = near_hits(m, i), native_ns;
 
-		if (on[i] && cpu_ns > x->near.cpu_ns + cost_ns)
-			anchor_record_site(m->record, window, true,
-					   &m->counters.at.at[i].site, near_hits(m, i),
-					   cpu_ns - x->near.cpu_ns - cost_ns);
+		if (!on[i] || cpu_ns <= x->near.cpu_ns + cost_ns)
+			continue;
+		native_ns = cpu_ns - x->near.cpu_ns - cost_ns;
+		anchor_record_site(m->record, window, true, &m->counters.at.at[i].site,
+				   hits, native_ns);
+		x->near_hits = (double)hits;
+		x->near_rate = x->near_hits / (double)native_ns;
 	}
 }
 
@@ -270,6 +277,24 @@ void anchor_meters_tell_near(struct anchor_meters *m, uint32_t window, bool stay
 	if (stand(m, stay_on) && m->is_near)
 		record_near(m, were_on, window);
 	m->is_near = false;
+}
+
+/* What has a counter since a window tells nothing of that: it was chosen by it. */
+double anchor_meters_window_ns(const struct anchor_meters *m)
+{
+	double met = 0, hits = 0, rate = 0;
+
+	vec_each(s, &m->record->sites) {
+		size_t i = find(m, s->addr);
+
+		if (i < m->at.n && m->at.at[i].near_rate > 0)
+			met += (double)s->times;
+	}
+	vec_each(x, &m->at) {
+		hits += x->near_hits;
+		rate += x->near_rate;
+	}
+	return met >= LEAST_HITS && hits >= LEAST_HITS ? met / rate : 0;
 }
 
 void anchor_meters_end_near(struct anchor_meters *m)

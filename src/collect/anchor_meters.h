@@ -31,6 +31,8 @@ struct anchor_meters_since {
 /* Of each counter. */
 struct anchor_meter {
 	struct anchor_meters_since told, near, looked;
+	double near_hits, near_rate;  /* in the last moment, and each native nanosecond
+				       * of that; 0: not known */
 	bool is_for_moments, is_left; /* it took too much */
 };
 
@@ -68,6 +70,9 @@ void anchor_meters_begin(struct anchor_meters *m);
 void anchor_meters_begin_near(struct anchor_meters *m);
 void anchor_meters_tell_near(struct anchor_meters *m, uint32_t window, bool stay_on);
 void anchor_meters_end_near(struct anchor_meters *m);
+/* How long what the record's window has takes natively, by the moment before it; 0: too
+ * little is known. */
+double anchor_meters_window_ns(const struct anchor_meters *m);
 /* From now on they are the heirs' to end, also in the process itself. */
 void anchor_meters_let_go(struct anchor_meters *m);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,6 +123,7 @@ static void forget(struct anchor_process *p)
 	p->watching.n_leaders = 0;
 	anchor_meters_check(&p->meters);
 	anchor_record_forget(&p->record);
+	p->speed = (struct anchor_speed){ 0 };
 }
 
 /* Until about now it was what it was. */
@@ -204,7 +206,8 @@ void anchor_process_refuse(struct anchor_process *p)
 	p->n_refused++;
 }
 
-uint64_t anchor_process_counted_ns(const struct anchor_process *p)
+/* In translation. */
+static uint64_t counted_ns(const struct anchor_process *p)
 {
 	uint64_t from_ns = p->stood_ns[COUNT_MOMENT_TRANSLATED],
 		 to_ns = p->stood_ns[COUNT_MOMENT_AWAY];
@@ -241,6 +244,16 @@ void anchor_process_take(struct anchor_process *p, uint32_t window,
 	}
 	if (!is_to_go_on)
 		count_live_fini(&p->live);
+}
+
+uint64_t anchor_process_native_ns(struct anchor_process *p)
+{
+	double counted = (double)counted_ns(p), n_insns = anchor_record_insns(&p->record),
+	       told_ns = anchor_meters_window_ns(&p->meters);
+
+	if (told_ns > 0)
+		anchor_speed_add(&p->speed, n_insns, fmin(told_ns, counted));
+	return anchor_speed_native_ns(&p->speed, counted, n_insns);
 }
 
 static void choose_leaders(struct anchor_process *p, uint64_t cpu_ns)

@@ -21,6 +21,7 @@
 #include "base/own.h"
 #include "collect/anchor_meters.h"
 #include "collect/anchor_record.h"
+#include "collect/anchor_speed.h"
 #include "collect/anchor_steps.h"
 #include "collect/anchor_watching.h"
 #include "collect/count_attach.h"
@@ -44,6 +45,7 @@ struct anchor_process {
 	struct anchor_record record;
 	struct count_live live; /* of an engine that rests in it */
 	struct anchor_meters meters;
+	struct anchor_speed speed;
 	struct anchor_steps steps;
 	struct count_look look; /* for those who begin and end windows */
 	struct anchor_watching watching;
@@ -84,13 +86,13 @@ void anchor_process_end_unseen(struct anchor_process *p, uint32_t next);
 void anchor_process_begin(struct anchor_process *p, uint32_t window);
 /* It does not: the process could not be counted. */
 void anchor_process_refuse(struct anchor_process *p);
-/* What it took in translation. */
-uint64_t anchor_process_counted_ns(const struct anchor_process *p);
 /* What was counted in it, before what is known by it is chosen: of the program to which
  * the engine came, whatever the process executes by now.  is_to_go_on: the engine rests
  * there, and the next window's file is the same. */
 void anchor_process_take(struct anchor_process *p, uint32_t window,
 			 const struct count_window *w, bool is_to_go_on);
+/* How long that takes natively, about. */
+uint64_t anchor_process_native_ns(struct anchor_process *p);
 /* It has ended, and took so much CPU time natively, about. */
 void anchor_process_end(struct anchor_process *p, uint32_t window, uint64_t cpu_ns);
 /* How much of the budget windows have. */

@@ -73,8 +73,11 @@ struct anchors {
 	uint32_t n_windows;
 	struct err refusal;
 	struct err why_kept; /* the counters, at the end */
-	uint64_t began_ns;   /* wall time of a window, or of a moment near one */
-	uint64_t begin_cpu_ns, own_cpu_ns;
+	uint64_t began_ns; /* wall time of a window, or of a moment near one */
+	uint64_t begin_cpu_ns;
+	/* Of our own CPU time: until then it is spent, and what of it was so by this
+	 * window. */
+	uint64_t charged_ns, window_own_ns;
 	uint64_t begin_all_ns; /* CPU time of all by then */
 };
 
@@ -305,16 +308,26 @@ static void pass_over(struct anchors *s)
 	be_idle(s);
 }
 
+/* What others of us do while a window is open is none of its. */
+static void charge_own(struct anchors *s)
+{
+	uint64_t now_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	s->budget.spent_ns += now_ns - s->charged_ns;
+	s->window_own_ns += now_ns - s->charged_ns;
+	s->charged_ns = now_ns;
+}
+
 static void be_refused(struct anchors *s, const struct err *why)
 {
 	if (!s->refusal.code)
 		s->refusal = *why;
 	anchor_process_refuse(s->process);
 	anchor_meters_end_near(&s->process->meters);
-	s->budget.spent_ns += clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - s->own_cpu_ns;
 	s->base.wants_alone = false;
 	anchor_processes_end_unseen(&s->processes, s->n_windows);
 	be_idle(s);
+	charge_own(s);
 	anchor_budget_plan(&s->budget, WINDOW_COST_NS, 1);
 }
 
@@ -325,7 +338,7 @@ static void begin_window(struct anchors *s)
 	/* Of all: a window stands for the time that its program took around it. */
 	anchor_processes_tell_time(&s->processes, s->n_windows);
 	anchor_process_begin(s->process, s->n_windows);
-	s->own_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	s->window_own_ns = 0;
 	s->begin_cpu_ns = s->process->cpu_ns;
 	if (come(s, &why) < 0) {
 		be_refused(s, &why);
@@ -389,15 +402,15 @@ static void end_window(struct anchors *s)
 	p->told_ns = p->left_ns = p->cpu_ns;
 	p->n_refused = 0;
 	read_window(s);
-	native_ns = anchor_budget_native_ns(anchor_process_counted_ns(p),
-					    anchor_record_insns(&p->record));
+	native_ns = anchor_process_native_ns(p);
 	cost_ns = p->cpu_ns - p->stood_ns[COUNT_MOMENT_NATIVE] - native_ns;
 	anchor_process_end(p, s->n_windows, native_ns);
 	anchor_processes_end_unseen(&s->processes, s->n_windows);
 	s->n_windows++;
-	cost_ns += clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - s->own_cpu_ns;
+	charge_own(s);
 	s->budget.spent_ns += cost_ns;
-	anchor_budget_plan(&s->budget, cost_ns, anchor_process_windows_part(p));
+	anchor_budget_plan(&s->budget, cost_ns + s->window_own_ns,
+			   anchor_process_windows_part(p));
 	s->base.wants_alone = false;
 	s->state = RESUMING;
 }
@@ -507,15 +520,11 @@ static void step(struct anchors *s)
 	}
 }
 
-/* What a window takes of our own time is told with it. */
 static void step_and_tell(struct anchors *s)
 {
-	bool is_window = s->state == ALONE || s->state == COUNTING;
-	uint64_t own_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-
+	s->charged_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	step(s);
-	if (!is_window)
-		s->budget.spent_ns += clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - own_ns;
+	charge_own(s);
 }
 
 static uint64_t idle_ns(const struct anchors *s)
@@ -602,6 +611,7 @@ static void anchors_stop(struct source *source)
 	struct anchors *s = (struct anchors *)source;
 	struct err why;
 
+	s->charged_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (s->state == COUNTING)
 		end_window(s);
 	count_resting_end(&s->visits.resting);

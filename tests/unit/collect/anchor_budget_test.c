@@ -132,15 +132,6 @@ static void each_begins_with_a_chance_of_its_own(void **state)
 	assert_in_range(n_early, N_SEEDS / 8, N_SEEDS - N_SEEDS / 8);
 }
 
-static void what_translation_took_is_not_the_programs(void **state)
-{
-	(void)state;
-	/* A loop, half as fast, and a compiler whose code is new. */
-	assert_int_equal(anchor_budget_native_ns(8 * MS, 30e6), 4 * MS);
-	assert_int_equal(anchor_budget_native_ns(8 * MS, 3e5), 3 * MS / 10);
-	assert_int_equal(anchor_budget_native_ns(8 * MS, 0), 0);
-}
-
 static void chance_is_from_half_to_one_and_a_half(void **state)
 {
 	struct anchor_budget b = { .random = 1 };
@@ -166,7 +157,6 @@ int main(void)
 		cmocka_unit_test(less_than_was_planned_makes_the_next_come_sooner),
 		cmocka_unit_test(what_else_was_spent_is_within_it_before_another),
 		cmocka_unit_test(each_begins_with_a_chance_of_its_own),
-		cmocka_unit_test(what_translation_took_is_not_the_programs),
 		cmocka_unit_test(chance_is_from_half_to_one_and_a_half),
 	};
 

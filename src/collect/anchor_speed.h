@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * anchor_speed - how long a process takes natively for what it executes in windows of
+ * exact counts.
+ *
+ * What a window costs is what it takes longer there.  Counters tell how long it takes
+ * natively, by how often they were met right before; all windows that they tell of tell
+ * how long an instruction takes, and so of the others, too.
+ */
+#ifndef DWELL_COLLECT_ANCHOR_SPEED_H
+#define DWELL_COLLECT_ANCHOR_SPEED_H
+
+#include <stdint.h>
+
+/* Of the windows that are told of.  Nothing is known where it is empty. */
+struct anchor_speed {
+	double n_insns, native_ns;
+};
+
+/* A window, and how long it takes natively. */
+void anchor_speed_add(struct anchor_speed *s, double n_insns, double native_ns);
+/* Natively, about, of what took so long in a window; no longer than that. */
+uint64_t anchor_speed_native_ns(const struct anchor_speed *s, double counted_ns,
+				double n_insns);
+
+#endif
