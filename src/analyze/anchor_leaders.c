@@ -184,6 +184,9 @@ static void weigh_windows(struct making *m)
 	}
 	if (m->to->is_weighed)
 		anchor_calibration_make(m->to, m->rows);
+	else if (!m->rows->places.n)
+		m->to->is_weighed = m->to->is_supposed =
+			anchor_windows_suppose(windows, n);
 }
 
 static void sum_windows(struct making *m)

@@ -39,7 +39,8 @@ struct anchor_leader {
 struct anchor_leaders {
 	VEC(struct anchor_leader) at; /* of each place; the last: time */
 	uint32_t n_windows, n_groups;
-	bool is_weighed;  /* it is known what windows stand for: there is time */
+	bool is_weighed;  /* it is known what windows stand for: there is time ... */
+	bool is_supposed; /* ... or supposed, as there is no place */
 	bool are_several; /* processes: a place was not watched in all of them */
 };
 

@@ -12,7 +12,8 @@
 #define PLACES_MAX  64 /* of a run */
 #define JOINED_MAX  256
 /* Instead of a place, while rows are read. */
-#define ANCHOR_ROWS_TIME UINT32_MAX
+#define ANCHOR_ROWS_TIME    UINT32_MAX
+#define ANCHOR_ROWS_COUNTED (UINT32_MAX - 1) /* the time of a window itself */
 
 /* Windows have the recording's numbers while they are read. */
 struct reading {
@@ -85,6 +86,11 @@ static void take_block(struct anchor_rows *r, const struct model_anchor *x,
 							    .offset = at->offset,
 							    .size = x->size_bytes,
 							    .times = x->times };
+	if (x->cpu_ns)
+		*vec_push(&r->watched) =
+			(struct anchor_rows_watched){ .place = ANCHOR_ROWS_COUNTED,
+						      .window = x->window,
+						      .cpu_ns = (double)x->cpu_ns };
 }
 
 static struct anchor_rows_place place_of(const struct reading *r, uint32_t location)
@@ -233,6 +239,8 @@ static void number(struct anchor_rows *r)
 		if (x->place == ANCHOR_ROWS_TIME) {
 			r->native_ns += x->cpu_ns;
 			r->windows.at[window].before_ns += x->cpu_ns;
+		} else if (x->place == ANCHOR_ROWS_COUNTED) {
+			r->windows.at[window].counted_ns += x->cpu_ns;
 		} else if (!x->is_near || has_window) {
 			r->watched.at[n++] = *x;
 		}

@@ -15,6 +15,8 @@
  * much it may be beyond either; chosen with recordings of sort and bzip2. */
 #define CLOCK_FACTOR 1.5
 #define SPEED_FACTOR 2.0
+/* So many times as long as natively programs take in windows. */
+#define SLOWDOWN 1.6
 
 bool anchor_windows_is_known(const struct anchor_window *w)
 {
@@ -81,4 +83,22 @@ bool anchor_windows_weigh(struct anchor_window *w, size_t n)
 		w[i].weight = w[i].code > 0 ? w[i].stands_ns / native_ns(&w[i], &u) : 0;
 	}
 	return true;
+}
+
+/* Of one that meets new code most is translation: it is not much slower than others. */
+bool anchor_windows_suppose(struct anchor_window *w, size_t n)
+{
+	double speed;
+
+	for (size_t i = 0; i < n; i++) {
+		if (w[i].counted_ns <= 0)
+			return false;
+		w[i].met = fmax(w[i].counted_ns / SLOWDOWN, LEAST_HITS);
+		w[i].near_hits = LEAST_HITS;
+		w[i].near_rate = 1;
+	}
+	speed = middle_of(w, n, told_speed);
+	for (size_t i = 0; i < n && speed > 0; i++)
+		w[i].met = fmin(w[i].met, SPEED_FACTOR * w[i].code / speed);
+	return anchor_windows_weigh(w, n);
 }

@@ -480,6 +480,8 @@ static double off_by(const struct part *a, double variance)
 	double untold = a->leaders.is_weighed ? UNTOLD_NEAR : UNTOLD;
 	double off = sure(a, variance + untold * untold / (SURE * SURE));
 
+	if (a->leaders.is_supposed)
+		off += ANCHOR_WINDOWS_SUPPOSED;
 	if (!a->leaders.is_weighed)
 		off += UNWATCHED * first_ns(&a->rows) / a->rows.native_ns;
 	return off + a->left_out;

@@ -240,7 +240,8 @@ void anchor_process_take(struct anchor_process *p, uint32_t window,
 
 	if (is_read) {
 		become_if_new(p, program_at(p, p->live.there.id.time_ns), window);
-		anchor_record_window(&p->record, window, clock_monotonic_ns(), &p->live);
+		anchor_record_window(&p->record, window, clock_monotonic_ns(),
+				     counted_ns(p), &p->live);
 	}
 	if (!is_to_go_on)
 		count_live_fini(&p->live);

@@ -11,6 +11,7 @@ struct take {
 	const struct count_live *l;
 	uint32_t window;
 	uint64_t now_ns;
+	uint64_t counted_ns; /* 0: it is told */
 };
 
 void anchor_record_fini(struct anchor_record *a)
@@ -239,13 +240,15 @@ static void take_block(struct take *t, uint32_t block, uint64_t times)
 							    .window = t->window,
 							    .location = *at - 1,
 							    .size_bytes = b->size_bytes,
-							    .times = times });
+							    .times = times,
+							    .cpu_ns = t->counted_ns });
+	t->counted_ns = 0;
 }
 
 void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now_ns,
-			  const struct count_live *l)
+			  uint64_t counted_ns, const struct count_live *l)
 {
-	struct take t = { .a = a, .l = l, .window = window, .now_ns = now_ns };
+	struct take t = { a, l, window, now_ns, counted_ns };
 
 	if (a->process == MODEL_NONE)
 		return;

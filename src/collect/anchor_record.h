@@ -47,8 +47,9 @@ void anchor_record_fini(struct anchor_record *a);
 void anchor_record_forget(struct anchor_record *a);
 /* A window, of which nothing is known until it is taken. */
 void anchor_record_begin(struct anchor_record *a);
+/* Counted: CPU time that it took in translation. */
 void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now_ns,
-			  const struct count_live *l);
+			  uint64_t counted_ns, const struct count_live *l);
 /* Instructions that were executed in it. */
 double anchor_record_insns(const struct anchor_record *a);
 /* An address of some window's block: it was met so often in that much CPU time. */

@@ -16,7 +16,8 @@ struct model_anchor {
 	uint32_t location;   /* MODEL_NONE: nothing was counted, only time passed */
 	uint32_t size_bytes; /* of the block; 0: a place that was watched natively */
 	uint64_t times;	     /* it was executed */
-	uint64_t cpu_ns;     /* natively, of the process, or for which it was watched */
+	uint64_t cpu_ns;     /* natively, of the process, or for which it was watched; of
+			      * one block of each window, what that took */
 	uint8_t is_near;     /* right before or behind the window: a part of the others */
 };
 

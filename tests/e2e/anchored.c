@@ -9,6 +9,8 @@
  * alone; the latter by 32 bits, of which N may have 42,949. anchored N phases: half of
  * it by a loop, then half by another, each with a static variable. anchored N choose: N
  * times 100,000 operations, each of which chooses the next one by an indirect jump.
+ * anchored N climb: the Nth Fibonacci number, by one for each two calls; of these there
+ * are 2 F(N + 1) - 1, and nothing else.
  *
  * A turn takes some tens of microseconds: rare enough for a CPU to stop at it.
  */
@@ -148,6 +150,23 @@ fourth:
 	return x;
 }
 
+static __attribute__((noinline)) unsigned long climb_to(unsigned long n)
+{
+	unsigned long a, b;
+
+	if (n < 2)
+		return n;
+	a = climb_to(n - 1);
+	b = climb_to(n - 2);
+	__asm__ volatile("" : "+r"(a), "+r"(b)); /* it is no loop */
+	return a + b;
+}
+
+static unsigned long climb(unsigned long x, unsigned long n)
+{
+	return x * climb_to(n);
+}
+
 static void *be_in_vfork(void *unused)
 {
 	pid_t pid = vfork();
@@ -203,6 +222,7 @@ static const struct {
 	{ "often", call_often },     { "alone", go_round },
 	{ "stack", go_round_stack }, { "static", go_round_static },
 	{ "phases", go_in_phases },  { "choose", choose },
+	{ "climb", climb },
 };
 
 int main(int argc, char **argv)

@@ -28,6 +28,7 @@ WINDOW_NS = 10e6  # is what the first is expected to cost
 LIMIT_S = 60
 BECOMING = 300  # of five milliseconds
 CHOICES = 20000  # about two seconds
+CLIMB = 41  # the same
 OF_TURN = {'add_100000': 100000, 'divide_10000': 10000}  # what anchored.c does in each
 
 
@@ -209,6 +210,25 @@ def where_indirect_jumps_go_is_told():
     # How often in a round, of each operation's.
     shares = sorted(sorted(round(n, 2) for n in ways if n > .01) for ways in told if ways)
     assert shares == [[1], [1], [1, 1, 2], [2]], (shares, told)
+
+
+def climb_calls(n):
+    a, b = 0, 1
+    for _ in range(n + 1):
+        a, b = b, a + b
+    return 2 * a - 1
+
+
+@test
+def calls_too_hot_for_any_counter_are_told_by_the_time_of_windows():
+    """By how much slower programs are there, more or less."""
+    path = f'{harness.DIR}/r.dwell'
+    p = dwell('run', '-q', '--insn', '-e', 'usertime,anchors:20%', '-o', path, '--', PROGRAM, str(CLIMB), 'climb')
+    assert p.returncode == 0, p
+    a, row = Anchors(path), calc('climb_to', path)
+    assert not a.hits and not a.near_hits, (a.hits, a.near_hits)
+    assert row['windows'] >= 5 and row['confidence'] == 'low', row
+    assert abs(math.log(row['times'] / climb_calls(CLIMB))) < .6 and .4 < math.log(row['times_high'] / row['times_low']) / 2 < .8, (row, climb_calls(CLIMB))
 
 
 @test

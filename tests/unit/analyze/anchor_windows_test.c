@@ -103,6 +103,25 @@ static void most_of_them_must_be_known(void **state)
 	assert_false(weigh(w, 0, 1e9));
 }
 
+/* One that met new code is no longer than what it executed. */
+static void without_counters_the_time_that_they_took_tells(void **state)
+{
+	struct anchor_window w[] = { usual(), usual(), usual(), usual() };
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		w[i].met = w[i].near_hits = w[i].near_rate = 0;
+		w[i].own_before_ns = w[i].own_behind_ns = 5e8;
+		w[i].counted_ns = 16e6;
+	}
+	w[3].code /= 10;
+	assert_true(anchor_windows_suppose(w, 4));
+	assert_float_equal(w[0].weight, 100, 1e-6);
+	assert_float_equal(w[3].weight, 500, 1e-6);
+	w[0].counted_ns = 0;
+	assert_false(anchor_windows_suppose(w, 4));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -112,6 +131,7 @@ int main(void)
 		cmocka_unit_test(windows_without_waiting_are_as_long_as_others),
 		cmocka_unit_test(no_window_is_out_of_all_proportion),
 		cmocka_unit_test(most_of_them_must_be_known),
+		cmocka_unit_test(without_counters_the_time_that_they_took_tells),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

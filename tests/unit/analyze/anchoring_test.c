@@ -51,6 +51,7 @@ struct case_of {
 	bool has_meter; /* a counter: each other window there is no loop, and that comes
 			 * three times as often natively; five times as much of it is
 			 * in the windows with the loop, for these took longer */
+	unsigned counted_ms; /* that each window took, where no place is watched */
 };
 
 static void write_meter(struct buf *text, unsigned window)
@@ -101,12 +102,13 @@ static void write_recording(const struct case_of *x)
 		unsigned n = x->returns[i % 2];
 
 		buf_printf(&text, "anchor %u 0 cpu=%u\n", i, SECOND);
-		if (i && !x->has_meter && !x->has_slow_moments)
+		if (i && !x->has_meter && !x->has_slow_moments && !x->counted_ms)
 			buf_printf(&text, "anchor %u 100 a+0x108 cpu=%u\n", i,
 				   SECOND / 10);
 		buf_printf(&text,
-			   "anchor %u %u a+0x100 size=8\nanchor %u %u a+0x108 size=1\n",
-			   i, n * x->turns, i, n);
+			   "anchor %u %u a+0x100 size=8 cpu=%u\nanchor %u %u a+0x108 "
+			   "size=1\n",
+			   i, n * x->turns, x->counted_ms * 1000000, i, n);
 		if (x->has_other && i)
 			buf_printf(&text, "anchor %u 200 a+0x900 cpu=%u\n", i,
 				   SECOND / 10);
@@ -289,6 +291,24 @@ static void samples_that_did_not_come_are_time_all_the_same(void **state unused)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_true(find(&cases[i], b));
 		assert_float_equal(b[1].times, 40 * 1000 + 40 * 20, 1);
+	}
+}
+
+/* A thousand returns a second of native time, of which a window has as much as it took
+ * divided by how many times as long that takes. */
+static void without_a_place_the_time_of_windows_is_what_there_is(void **state unused)
+{
+	static const double slowdowns[] = { 1.2, 1.6, 2.2 };
+	struct anchoring_block b[2];
+
+	for (size_t i = 0; i < 3; i++) {
+		struct case_of c = { 40, { 20, 20 }, 1000 };
+
+		c.counted_ms = (unsigned)(20 * slowdowns[i]);
+		assert_true(find(&c, b));
+		assert_true(fabs(log(b[1].times / (40 * 1000))) < b[1].off);
+		assert_float_equal(b[0].times / b[1].times, 1000, 1);
+		assert_true(b[0].off > 0.4 && b[0].off < 0.7);
 	}
 }
 
@@ -683,6 +703,7 @@ int main(void)
 		TEST(what_goes_with_a_counter_is_told_by_all_that_it_has),
 		TEST(nothing_is_told_of_a_part_or_of_little),
 		TEST(samples_that_did_not_come_are_time_all_the_same),
+		TEST(without_a_place_the_time_of_windows_is_what_there_is),
 		TEST(few_windows_are_sure_of_less),
 		TEST(places_that_disagree_are_further_off_than_they_tell),
 		TEST(what_tells_while_it_runs_is_of_that_time),
