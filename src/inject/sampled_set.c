@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/sampled_set.h"
 
-_Static_assert(SAMPLED_SET_BUCKETS == 1 << (64 - 52), "as sampled_set_bucket has it");
+_Static_assert(SAMPLED_SET_BUCKETS == 1 << (32 - 20), "as sampled_set_bucket has it");
 
 static bool replace(uint64_t *slot, uint64_t old, uint64_t v)
 {

@@ -29,7 +29,7 @@ bool sampled_set_find(struct sampled_set *s, unsigned bucket, const void *p);
 
 static inline unsigned sampled_set_bucket(const void *p)
 {
-	return (unsigned)((uint64_t)(uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) >> 52);
+	return (uint32_t)(uintptr_t)p * UINT32_C(0x9e3779b1) >> 20;
 }
 
 /* False: it is none. */

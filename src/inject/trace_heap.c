@@ -85,24 +85,33 @@ static void *refuse(void)
 	return NULL;
 }
 
-/* From the first block on that is sampled. */
-static void let_pass(void)
+/* From the first block on that is sampled.  Where no library has a call ours goes on
+ * refusing it. */
+static __attribute__((noinline)) void let_pass(void)
 {
 	struct trace_heap_pass *pass = &trace_heap_pass;
 	one_size_fn *take = (one_size_fn *)next_of(HEAP_MALLOC);
 	resize_fn *resize = (resize_fn *)next_of(HEAP_REALLOC);
 	release_fn *give = (release_fn *)next_of(HEAP_FREE);
 
-	__atomic_store_n(&pass->malloc, take, __ATOMIC_RELAXED);
-	__atomic_store_n(&pass->realloc, resize, __ATOMIC_RELAXED);
-	__atomic_store_n(&pass->free, give, __ATOMIC_RELAXED);
+	__atomic_store_n(&pass->free, give ? give : trace_heap_free, __ATOMIC_RELAXED);
+	__atomic_store_n(&pass->realloc, resize ? resize : trace_heap_realloc,
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&pass->malloc, take ? take : trace_heap_malloc,
+			 __ATOMIC_RELEASE);
+}
+
+/* Before a thread has anything to count down. */
+static inline void need_pass(void)
+{
+	if (!__atomic_load_n(&trace_heap_pass.malloc, __ATOMIC_ACQUIRE))
+		let_pass();
 }
 
 /* Nobody asked for the heap: what a thread takes is no more looked at. */
 static void let_all_pass(struct trace_local *l)
 {
-	if (!trace_heap_pass.free)
-		let_pass();
+	need_pass();
 	l->until_next = INT64_MAX;
 }
 
@@ -125,9 +134,12 @@ static bool is_next(struct trace_local *l, size_t size)
 
 	if (!*state) {
 		*state = poisson_seed((uintptr_t)state, vdso_now_ns());
-		l->until_next = (int64_t)poisson_next(state, mean) - extent(size);
-		if (l->until_next >= 0)
+		int64_t left = (int64_t)poisson_next(state, mean) - extent(size);
+
+		if (left >= 0) {
+			l->until_next = left;
 			return false;
+		}
 	}
 	l->until_next = (int64_t)poisson_next(state, mean);
 	return true;
@@ -159,11 +171,10 @@ static __attribute__((noinline)) void observe(struct trace_local *l, const void 
 	}
 	l->last_taken = disguise(p);
 	if (trace_runtime.sample_bytes) {
-		if (!trace_heap_pass.free)
-			let_pass();
+		need_pass();
 		if (!is_next(l, size))
 			return;
-		sampled_set_add(&trace_heap_pass.sampled, p);
+		sampled_set_add(&trace_heap_sampled, p);
 	}
 	r.stack = trace_thread_stack(frame);
 	r.time_ns = vdso_now_ns();
@@ -174,11 +185,15 @@ static inline void note_taken(const void *p, size_t size, const uint64_t *frame)
 {
 	struct trace_local *l = trace_local();
 
-	l->until_next -= extent(size);
-	if (l->until_next < 0)
+	int64_t left = l->until_next - extent(size);
+
+	/* Never less than nothing, by which all that a handler takes would pass. */
+	if (left < 0) {
 		observe(l, p, size, frame);
-	else
-		l->last_taken = disguise(p);
+		return;
+	}
+	l->until_next = left;
+	l->last_taken = disguise(p);
 }
 
 static void write_given(enum wire_tracer_kind kind, const void *p)
@@ -192,8 +207,7 @@ static void write_given(enum wire_tracer_kind kind, const void *p)
 /* False: it is none that was observed. */
 static inline bool note_given(enum wire_tracer_kind kind, const void *p)
 {
-	if (trace_runtime.sample_bytes &&
-	    !sampled_set_remove(&trace_heap_pass.sampled, p))
+	if (trace_runtime.sample_bytes && !sampled_set_remove(&trace_heap_sampled, p))
 		return false;
 	if (!trace_runtime_traces(WIRE_TRACER_HEAP))
 		return false;
@@ -205,20 +219,35 @@ static inline bool note_given(enum wire_tracer_kind kind, const void *p)
 static void note_kept(const void *p)
 {
 	if (trace_runtime.sample_bytes)
-		sampled_set_add(&trace_heap_pass.sampled, p);
+		sampled_set_add(&trace_heap_sampled, p);
 	write_given(WIRE_TRACER_UNMOVE, p);
 }
 
-/* For whoever wraps what may be made of others; the stack ends in the wrapper's caller.
- */
-#define BEGIN (trace_local()->last_taken = 0)
-#define TAKEN(p, size)                                                                   \
-	do {                                                                             \
-		uintptr_t last = trace_local()->last_taken;                              \
-                                                                                         \
-		if ((p) && disguise(p) != last && last != TRACE_HEAP_PASSED)             \
-			note_taken(p, size, __builtin_frame_address(0));                 \
-	} while (0)
+/* For whoever wraps what may be made of others: what they took is known by what was last
+ * observed, or by what was counted down where it passed. */
+struct made {
+	struct trace_local *local;
+	int64_t until_next;
+};
+
+static inline struct made begin(void)
+{
+	struct trace_local *l = trace_local();
+
+	l->last_taken = 0;
+	return (struct made){ l, l->until_next };
+}
+
+static inline void note_made(const struct made *m, const void *p, size_t size,
+			     const uint64_t *frame)
+{
+	if (p && disguise(p) != m->local->last_taken &&
+	    m->local->until_next == m->until_next)
+		note_taken(p, size, frame);
+}
+
+/* The stack ends in the wrapper's caller. */
+#define MADE(m, p, size) note_made(m, p, size, __builtin_frame_address(0))
 
 void *trace_heap_malloc(size_t size)
 {
@@ -234,12 +263,12 @@ void *trace_heap_malloc(size_t size)
 
 EXPORT void *calloc(size_t n, size_t size)
 {
+	struct made m = begin();
 	two_sizes_fn *f = (two_sizes_fn *)next_of(HEAP_CALLOC);
 	void *p;
 
-	BEGIN;
 	p = f ? f(n, size) : refuse();
-	TAKEN(p, n * size); /* did not overflow, or there were no memory */
+	MADE(&m, p, n * size); /* did not overflow, or there were no memory */
 	return p;
 }
 
@@ -291,24 +320,24 @@ EXPORT void *reallocarray(void *old, size_t n, size_t size)
 
 EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 {
+	struct made m = begin();
 	aligned_fn *f = (aligned_fn *)next_of(HEAP_POSIX_MEMALIGN);
 	int rc;
 
-	BEGIN;
 	rc = f ? f(ret, alignment, size) : ENOMEM;
 	if (rc == 0)
-		TAKEN(*ret, size);
+		MADE(&m, *ret, size);
 	return rc;
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
+	struct made m = begin();
 	two_sizes_fn *f = (two_sizes_fn *)next_of(HEAP_ALIGNED_ALLOC);
 	void *p;
 
-	BEGIN;
 	p = f ? f(alignment, size) : refuse();
-	TAKEN(p, size);
+	MADE(&m, p, size);
 	return p;
 }
 
@@ -316,23 +345,23 @@ EXPORT two_sizes_fn memalign;
 
 EXPORT void *memalign(size_t alignment, size_t size)
 {
+	struct made m = begin();
 	two_sizes_fn *f = (two_sizes_fn *)next_of(HEAP_MEMALIGN);
 	void *p;
 
-	BEGIN;
 	p = f ? f(alignment, size) : refuse();
-	TAKEN(p, size);
+	MADE(&m, p, size);
 	return p;
 }
 
 EXPORT void *valloc(size_t size)
 {
+	struct made m = begin();
 	one_size_fn *f = (one_size_fn *)next_of(HEAP_VALLOC);
 	void *p;
 
-	BEGIN;
 	p = f ? f(size) : refuse();
-	TAKEN(p, size);
+	MADE(&m, p, size);
 	return p;
 }
 
@@ -340,11 +369,11 @@ EXPORT one_size_fn pvalloc;
 
 EXPORT void *pvalloc(size_t size)
 {
+	struct made m = begin();
 	one_size_fn *f = (one_size_fn *)next_of(HEAP_PVALLOC);
 	void *p;
 
-	BEGIN;
 	p = f ? f(size) : refuse();
-	TAKEN(p, size);
+	MADE(&m, p, size);
 	return p;
 }

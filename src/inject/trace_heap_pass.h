@@ -17,19 +17,16 @@
 
 #define TRACE_HEAP_HIDDEN __attribute__((visibility("hidden")))
 
+/* The allocator's calls from when the first block is looked at; before NULL, and free
+ * ours. */
 struct trace_heap_pass {
-	/* The allocator's; NULL: nothing passes, as before the first block is looked at.
-	 */
 	void *(*malloc)(size_t size);
 	void *(*realloc)(void *old, size_t size);
 	void (*free)(void *p);
-	struct sampled_set sampled;
 };
 
 TRACE_HEAP_HIDDEN extern struct trace_heap_pass trace_heap_pass;
-
-/* What a thread took last (trace_local), where that passed: no address looks so. */
-#define TRACE_HEAP_PASSED 1
+TRACE_HEAP_HIDDEN extern struct sampled_set trace_heap_sampled;
 
 /* What is to be observed perhaps, in inject/trace_heap.  They are jumped to: their caller
  * is the wrapper's. */
