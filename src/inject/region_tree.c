@@ -145,6 +145,13 @@ static bool has_depth(struct region_tree *t)
 	return false;
 }
 
+/* Of what begins now. */
+static inline uint32_t told_with(const struct region_tree *t,
+				 const struct region_frame *f)
+{
+	return f ? t->depth : t->active[t->depth - 1].told;
+}
+
 static inline struct region_frame frame_of(const struct region_frame *f)
 {
 	return f ? *f : (struct region_frame){ 0 };
@@ -159,12 +166,14 @@ void region_tree_begin_muted(struct region_tree *t, uint32_t region,
 		return;
 	t->n_refused += !region;
 	live = t->active[t->depth - 1].live;
-	t->active[t->depth++] = (struct region_activation){
+	t->active[t->depth] = (struct region_activation){
 		.node = t->active[live].node,
 		.live = live,
 		.region = region,
+		.told = told_with(t, frame),
 		.frame = frame_of(frame),
 	};
+	t->depth++;
 }
 
 void region_tree_begin(struct region_tree *t, uint32_t region, uint64_t now,
@@ -188,6 +197,7 @@ void region_tree_begin(struct region_tree *t, uint32_t region, uint64_t now,
 	t->active[t->depth] = (struct region_activation){ .node = node,
 							  .live = t->depth,
 							  .region = region,
+							  .told = told_with(t, frame),
 							  .start = t->last,
 							  .frame = frame_of(frame) };
 	t->depth++;
@@ -202,37 +212,64 @@ static inline void pop(struct region_tree *t)
 		t->nodes[a->node].inclusive += t->last - a->start;
 }
 
-static __attribute__((noinline)) bool end_outer(struct region_tree *t, uint32_t region)
+/* Is it the region, or the function that returns there?  back 0: anywhere. */
+static inline bool is_it(const struct region_activation *a, uint32_t region,
+			 uintptr_t back)
 {
-	uint32_t i = t->depth;
+	return a->region == region && (!back || a->frame.back == back);
+}
 
-	while (--i && t->active[i].region != region)
-		;
-	if (!i) {
-		t->n_unmatched++;
-		return false;
-	}
+static void end_from(struct region_tree *t, uint32_t i)
+{
 	while (t->depth > i + 1) {
 		t->n_cut++;
 		pop(t);
 	}
 	pop(t);
-	return true;
 }
 
-bool region_tree_end(struct region_tree *t, uint32_t region, uint64_t now)
+static __attribute__((noinline)) bool end_outer(struct region_tree *t, uint32_t region,
+						uintptr_t back)
+{
+	uint32_t i = t->depth;
+
+	while (--i && !is_it(&t->active[i], region, back))
+		;
+	if (i) {
+		end_from(t, i);
+		return true;
+	}
+	if (back)
+		return end_outer(t, region, 0);
+	t->n_unmatched++;
+	return false;
+}
+
+static inline bool end(struct region_tree *t, uint32_t region, uintptr_t back,
+		       uint64_t now)
 {
 	if (__builtin_expect(t->n_beyond, 0)) {
 		t->n_beyond--;
 		return true;
 	}
 	pass(t, now);
-	if (__builtin_expect(t->depth > 1 && t->active[t->depth - 1].region == region,
-			     1)) {
+	if (__builtin_expect(
+		    t->depth > 1 && is_it(&t->active[t->depth - 1], region, back), 1)) {
 		pop(t);
 		return true;
 	}
-	return end_outer(t, region);
+	return end_outer(t, region, back);
+}
+
+bool region_tree_end(struct region_tree *t, uint32_t region, uint64_t now)
+{
+	return end(t, region, 0, now);
+}
+
+bool region_tree_return(struct region_tree *t, uint32_t region, uintptr_t back,
+			uint64_t now)
+{
+	return end(t, region, back, now);
 }
 
 /* In the same place another frame returns to elsewhere; or it is the same function's that
@@ -247,17 +284,18 @@ static inline bool is_gone(const struct region_frame *f, const struct region_fra
 void region_tree_unwind(struct region_tree *t, const struct region_frame *frame,
 			uint64_t now)
 {
-	const struct region_frame *f = &t->active[t->depth - 1].frame;
+	uint32_t i = t->active[t->depth - 1].told;
+	const struct region_frame *f = &t->active[i].frame;
 
 	if (__builtin_expect(!is_gone(f, frame), 1))
 		return;
 	pass(t, now);
-	while (t->depth > 1 && is_gone(f, frame) &&
-	       frame->place - f->place < NEAR_BYTES) {
+	while (is_gone(f, frame) && frame->place - f->place < NEAR_BYTES) {
 		t->n_cut++;
 		t->n_beyond = 0; /* they were further in */
-		pop(t);
-		f = &t->active[t->depth - 1].frame;
+		end_from(t, i);
+		i = t->active[t->depth - 1].told;
+		f = &t->active[i].frame;
 	}
 }
 

@@ -46,6 +46,7 @@ struct region_activation {
 	uint32_t node; /* of a muted one: of the one around it */
 	uint32_t live; /* index of itself, or of the next outer one that is not muted */
 	uint32_t region;
+	uint32_t told; /* index of itself, or of the next outer one that has a frame */
 	uint64_t start, exclusive;
 	struct region_frame frame; /* that began it */
 };
@@ -73,6 +74,10 @@ void region_tree_begin_muted(struct region_tree *t, uint32_t region,
 			     const struct region_frame *frame);
 /* Ends all inside of it, too; false: it was not active. */
 bool region_tree_end(struct region_tree *t, uint32_t region, uint64_t now);
+/* Of a function that returns there: of several of its activations that one, if it is
+ * known which.  Those within were left by a jump. */
+bool region_tree_return(struct region_tree *t, uint32_t region, uintptr_t back,
+			uint64_t now);
 /* Does it end without one, as it is muted? */
 static inline bool region_tree_ends_muted(const struct region_tree *t, uint32_t region)
 {
@@ -81,7 +86,7 @@ static inline bool region_tree_ends_muted(const struct region_tree *t, uint32_t 
 	return a->live != t->depth - 1 && a->region == region;
 }
 /* End those, from the innermost on, whose frames are gone where a function has this one:
- * an exit that nobody told. */
+ * an exit that nobody told.  What is within them and has no frame ends with them. */
 void region_tree_unwind(struct region_tree *t, const struct region_frame *frame,
 			uint64_t now);
 /* Add to a counter within what is active. */

@@ -140,14 +140,13 @@ EXPORT void __cyg_profile_func_exit(void *function, void *site)
 	uint32_t number;
 	uint64_t now;
 
-	(void)site;
 	if (!t)
 		return;
 	number = region_names_function(function);
 	if (number) {
 		now = region_tree_ends_muted(&t->tree, number) ? t->tree.last
 							       : region_thread_now(t);
-		region_tree_end(&t->tree, number, now);
+		region_tree_return(&t->tree, number, (uintptr_t)site, now);
 		if (t->tree.depth == 1)
 			region_thread_rest(t, now);
 	}

@@ -130,7 +130,9 @@ def scopes_are_no_functions():
 def functions_tell_of_themselves():
     path, text = record('functions', os.path.join(PROGRAMS, 'e2e-regions_functions'))
     check_calls(path, text, ('cut-regions',))
-    assert loss(path, 'cut-regions') == told(text)['thrower'], loss(path, 'cut-regions')
+    n = told(text)
+    jumped = n['thrower'] + 3 * n['behind'] + n['holder'] + n['held']
+    assert loss(path, 'cut-regions') == jumped, (loss(path, 'cut-regions'), n)
     # Those that the compiler has put into others are within these.
     within = {}
     for row in regions(path, '--by', 'tree'):
@@ -138,7 +140,10 @@ def functions_tell_of_themselves():
     depth, = within['caller']
     assert within['around'] == {depth + 1}, within
     assert within['inlined'] == {depth + 1, depth + 2}, within
-    # No function is within one that a jump has left.
+    # Nothing is within what a jump has left.
+    main, = within['main']
+    assert within['nested'] == {main + i for i in range(1, 5)}, within
+    assert within['behind'] == within['leaver'] == {main + 1} and within['after'] == {main + 2}, within
     assert 'thrower' not in values(path, 'region-calls', 'inclusive',
                                    '--filter', 'leaf == "ackermann"')
 

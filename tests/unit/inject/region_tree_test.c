@@ -8,7 +8,7 @@
 
 #include "inject/region_tree.h"
 
-enum { MAIN = 1, FOO, BAR, COUNTER };
+enum { MAIN = 1, FOO, BAR, COUNTER, INNER };
 
 static int set_up(void **state)
 {
@@ -169,6 +169,54 @@ static void functions_whose_frames_are_gone_have_ended(void **state)
 	assert_int_equal(region_tree_n_slices(t), 2);
 }
 
+static void what_a_function_has_begun_ends_with_its_frame(void **state)
+{
+	struct region_tree *t = *state;
+	static const struct region_frame deeper = { 0x8000, 0x410, 0x500 };
+	static const struct region_frame higher = { 0x8800, 0x420, 0x600 };
+	static const struct region_slice want[] = { { MAIN, 0, 1, 2, 1, 9, 1, 9 },
+						    { BAR, 0, 1, 0, 0, 0, 0, 0 } };
+
+	region_tree_begin(t, MAIN, 0, &in_main);
+	region_tree_begin(t, FOO, 1, &deeper);
+	region_tree_begin(t, INNER, 2, NULL);
+	region_tree_begin_muted(t, BAR, NULL);
+	region_tree_unwind(t, &higher, 9);
+	region_tree_begin(t, BAR, 9, &higher);
+	check(t, want, 2);
+	assert_int_equal(t->n_cut, 3);
+	/* Regions of who is still there stay. */
+	assert_true(region_tree_end(t, BAR, 9));
+	region_tree_begin(t, INNER, 9, NULL);
+	region_tree_unwind(t, &higher, 9);
+	assert_int_equal(region_tree_n_slices(t), 2);
+	assert_int_equal(t->n_cut, 3);
+}
+
+static void who_is_left_by_a_jump_to_itself_is_not_who_returns(void **state)
+{
+	struct region_tree *t = *state;
+	static const struct region_frame outer = { 0x8000, 0x410, 0x500 };
+	static const struct region_frame within = { 0x7000, 0x520, 0x500 };
+	static const struct region_frame deepest = { 0x6000, 0x520, 0x500 };
+	static const struct region_slice want[] = { { MAIN, 0, 1, 1, 11, 20, 11, 20 } };
+
+	region_tree_begin(t, MAIN, 0, &in_main);
+	region_tree_begin(t, FOO, 1, &outer);
+	region_tree_begin(t, FOO, 2, &within);
+	region_tree_begin(t, FOO, 3, &deepest);
+	assert_true(region_tree_return(t, FOO, outer.back, 10));
+	region_tree_pass(t, 20);
+	check(t, want, 1);
+	assert_int_equal(t->n_cut, 2);
+	/* Who has begun elsewhere returns all the same. */
+	region_tree_begin(t, FOO, 20, &outer);
+	assert_true(region_tree_return(t, FOO, 0x999, 20));
+	assert_int_equal(region_tree_n_slices(t), 1);
+	assert_false(region_tree_return(t, FOO, outer.back, 20));
+	assert_int_equal(t->n_unmatched, 1);
+}
+
 static void a_function_within_anothers_frame_is_in_it(void **state)
 {
 	struct region_tree *t = *state;
@@ -321,6 +369,8 @@ int main(void)
 		TEST(a_muted_region_keeps_its_place),
 		TEST(a_region_without_a_number_is_refused),
 		TEST(functions_whose_frames_are_gone_have_ended),
+		TEST(what_a_function_has_begun_ends_with_its_frame),
+		TEST(who_is_left_by_a_jump_to_itself_is_not_who_returns),
 		TEST(a_function_within_anothers_frame_is_in_it),
 		TEST(who_is_inlined_into_itself_is_not_gone),
 		TEST(a_counter_takes_no_time),
