@@ -9,32 +9,28 @@
 /* The address sanitizer insists on being first of all libraries, unless told. */
 #define ASAN_ANY_ORDER "verify_asan_link_order=0"
 
-static void permit_preload(struct launch_env *env)
+/* A colon tells that there was a variable, if an empty one (inject/environment). */
+static char *put_before(const char *others, const char *ours)
 {
-	const char *options = launch_env_get(env, "ASAN_OPTIONS");
+	return xasprintf("%s%s%s", ours, others ? ":" : "", others ? others : "");
+}
 
+static char *put_behind(const char *options, const char *order)
+{
 	if (options && strstr(options, "verify_asan_link_order"))
-		return;
-
-	own(freep) char *with = xasprintf("%s%s" ASAN_ANY_ORDER, options ? options : "",
-					  options && *options ? ":" : "");
-
-	launch_env_set(env, "ASAN_OPTIONS", with);
+		return NULL;
+	return xasprintf("%s%s%s", options ? options : "", options && *options ? ":" : "",
+			 order);
 }
 
 void timer_preload_set(struct launch_env *env, struct timer_directory *d,
 		       const char *name)
 {
-	const char *others = launch_env_get(env, "LD_PRELOAD");
 	char ours[TIMER_DIRECTORY_PRELOAD_MAX];
 
 	timer_directory_preload(d, ours);
-
-	own(freep) char *preload = xasprintf("%s%s%s", ours, others && *others ? ":" : "",
-					     others ? others : "");
-
-	launch_env_set(env, "LD_PRELOAD", preload);
+	launch_env_change(env, "LD_PRELOAD", put_before, ours);
 	launch_env_set(env, name, d->path);
 	d->is_preloaded = true;
-	permit_preload(env);
+	launch_env_change(env, "ASAN_OPTIONS", put_behind, ASAN_ANY_ORDER);
 }

@@ -71,28 +71,39 @@ static bool is_separator(char c)
 	return c == ':' || c == ' ';
 }
 
-/* Take the first entry below directory out of a list; false when nothing is left. */
-static bool cut_entry(char *list, const char *directory)
+/* The first entry of a list that is below directory, and its end; NULL: there is none. */
+static char *find_entry(char *list, const char *directory, char **ret_end)
 {
 	size_t n = strlen(directory);
-	char *at = list;
+	char *end;
 
-	while (*at) {
-		char *end = at;
-
-		while (*end && !is_separator(*end))
-			end++;
+	for (char *at = list; *at; at = end + (*end != 0)) {
+		for (end = at; *end && !is_separator(*end); end++)
+			;
+		*ret_end = end;
 		if ((size_t)(end - at) > n && memcmp(at, directory, n) == 0 &&
-		    at[n] == '/') {
-			end += *end != 0;
-			memmove(at, end, strlen(end) + 1);
-			break;
-		}
-		at = end + (*end != 0);
+		    at[n] == '/')
+			return at;
 	}
-	for (size_t i = strlen(list); i && is_separator(list[i - 1]); i--)
-		list[i - 1] = 0;
-	return *list != 0;
+	return NULL;
+}
+
+/* Take that out; false when nothing is left.  A separator behind it tells that there was
+ * a list before, if an empty one. */
+static bool cut_entry(char *list, const char *directory)
+{
+	char *end, *at = find_entry(list, directory, &end);
+
+	if (!at)
+		return true;
+	if (*end) {
+		memmove(at, end + 1, strlen(end + 1) + 1);
+		return true;
+	}
+	while (at > list && is_separator(at[-1]))
+		at--;
+	*at = 0;
+	return at > list;
 }
 
 /* The address sanitizer insists on being first of all libraries, unless told.  The colon
@@ -144,8 +155,7 @@ void environment_forget(char **env, const char *name, const char *directory)
 }
 
 /* Nobody who is about to execute something needs to have more room. */
-#define BYTES_MAX  32768
-#define N_MORE_MAX 5 /* three variables, one of them twice, and the end */
+#define BYTES_MAX 32768
 
 /* Pieces of a text, one behind the other. */
 struct text {
@@ -162,42 +172,70 @@ static void put(struct text *t, const char *piece)
 	t->n += n;
 }
 
-static void put_preload(struct text *t, const struct environment_ours *ours,
+/* An environment as it becomes. */
+struct copy {
+	char **at; /* NULL: only how many variables there are */
+	size_t n, max;
+	struct text text; /* of those that are not as they were */
+};
+
+static void put_variable(struct copy *c, char *variable)
+{
+	if (c->at && c->n < c->max)
+		c->at[c->n] = variable;
+	c->n++;
+}
+
+static void begin_text(struct copy *c)
+{
+	put_variable(c, c->text.at ? c->text.at + c->text.n : NULL);
+}
+
+/* others NULL: there is no such variable. */
+static void put_preload(struct copy *c, const struct environment_ours *ours,
 			const char *others)
 {
+	struct text *t = &c->text;
+
+	begin_text(c);
 	put(t, "LD_PRELOAD=");
 	put(t, ours->directory);
 	put(t, "/");
 	put(t, ours->library);
-	put(t, *others ? ":" : "");
-	put(t, others);
+	put(t, others ? ":" : "");
+	put(t, others ? others : "");
 	t->n++;
 }
 
-static void put_order(struct text *t, const char *others)
+static void put_order(struct copy *c, const char *others)
 {
+	struct text *t = &c->text;
+
+	begin_text(c);
 	put(t, "ASAN_OPTIONS=");
-	put(t, others);
-	put(t, *others ? ":" : "");
+	put(t, others ? others : "");
+	put(t, others ? ":" : "");
 	put(t, ANY_ORDER);
 	t->n++;
 }
 
-static void put_name(struct text *t, const struct environment_ours *ours)
+/* An even number of variables goes when they are forgotten. */
+static void put_name(struct copy *c, const struct environment_ours *ours, bool is_twice)
 {
-	put(t, ours->name);
-	put(t, "=");
-	put(t, ours->directory);
-	t->n++;
+	begin_text(c);
+	if (is_twice)
+		begin_text(c);
+	put(&c->text, ours->name);
+	put(&c->text, "=");
+	put(&c->text, ours->directory);
+	c->text.n++;
 }
 
-/* What there is of the variables that are extended: "" is nothing. */
-struct others {
-	const char *preload, *options;
-	size_t preload_at,
-		options_at; /* the last of that name; SIZE_MAX: there is none */
-	bool has_ours, has_order;
-	size_t n; /* variables */
+/* What there is of the variables that are ours, or extended: of what has several of a
+ * name some read the first (the address sanitizer, musl) and some the last (glibc). */
+struct found {
+	size_t n_preloads, n_options;
+	bool has_name; /* the variable of ours */
 };
 
 static bool is_variable(const char *begin, const char *name)
@@ -207,95 +245,102 @@ static bool is_variable(const char *begin, const char *name)
 	return memcmp(begin, name, n) == 0 && begin[n] == '=';
 }
 
-static void note(struct others *o, const char *begin, const char *variable, size_t i,
-		 const char *ours)
+static bool has_order(const char *options)
 {
-	o->has_ours |= is_variable(begin, ours);
+	for (const char *at = options; *at; at++)
+		if (value_of((char *)(uintptr_t)at, "verify_asan_link_order"))
+			return true;
+	return false;
+}
+
+static void take_preload(struct copy *c, struct found *f, char *variable,
+			 const struct environment_ours *ours)
+{
+	f->n_preloads++;
+	put_preload(c, ours, variable + sizeof("LD_PRELOAD"));
+}
+
+static void take_options(struct copy *c, struct found *f, char *variable)
+{
+	const char *options = variable + sizeof("ASAN_OPTIONS");
+
+	f->n_options++;
+	if (has_order(options))
+		put_variable(c, variable);
+	else
+		put_order(c, options);
+}
+
+static void take(struct copy *c, struct found *f, const char *begin, char *variable,
+		 const struct environment_ours *ours)
+{
 	if (is_variable(begin, "LD_PRELOAD")) {
-		o->preload = variable + sizeof("LD_PRELOAD");
-		o->preload_at = i;
-	}
-	if (is_variable(begin, "ASAN_OPTIONS")) {
-		o->options = variable + sizeof("ASAN_OPTIONS");
-		o->options_at = i;
+		take_preload(c, f, variable, ours);
+	} else if (is_variable(begin, "ASAN_OPTIONS")) {
+		take_options(c, f, variable);
+	} else {
+		f->has_name |= is_variable(begin, ours->name);
+		put_variable(c, variable);
 	}
 }
 
-/* False: it cannot be read, or has more than max variables.  ret NULL: they are not
- * kept. */
-static bool look(char *const *env, const char *ours, char **ret, size_t max,
-		 struct others *o)
+/* False: it cannot be read, or has too many variables. */
+static bool take_all(struct copy *c, struct found *f, char *const *env,
+		     const struct environment_ours *ours)
 {
 	char *some[ENVIRONMENT_READ_N];
 	char begin[ENVIRONMENT_READ_N][ENVIRONMENT_READ_NAME];
 	size_t n = env ? ENVIRONMENT_READ_N : 0;
 
-	*o = (struct others){ .preload = "",
-			      .options = "",
-			      .preload_at = SIZE_MAX,
-			      .options_at = SIZE_MAX };
-	for (; n == ENVIRONMENT_READ_N; o->n += n) {
-		n = environment_read_pointers(env + o->n, some);
-		if (n > ENVIRONMENT_READ_N || o->n + n > max ||
+	*f = (struct found){ 0 };
+	for (size_t at = 0; n == ENVIRONMENT_READ_N; at += n) {
+		n = environment_read_pointers(env + at, some);
+		if (n > ENVIRONMENT_READ_N || at + n > BYTES_MAX / sizeof(*env) ||
 		    !environment_read_names(some, n, begin))
 			return false;
 		for (size_t i = 0; i < n; i++)
-			note(o, begin[i], some[i], o->n + i, ours);
-		if (ret)
-			memcpy(ret + o->n, some, n * sizeof(*some));
+			take(c, f, begin[i], some[i], ours);
 	}
-	for (const char *at = o->options; *at && !o->has_order; at++)
-		o->has_order = value_of((char *)(uintptr_t)at, "verify_asan_link_order");
 	return true;
 }
 
-/* An even number of variables goes when they are forgotten: the one of ours is put there
- * twice for that. */
-static bool is_twice(const struct others *o)
+/* False: nothing is to be added to it, or nothing can be. */
+static bool extend(struct copy *c, char *const *env, const struct environment_ours *ours)
 {
-	return !*o->preload == (!o->has_order && !*o->options);
+	struct found f;
+
+	if (!take_all(c, &f, env, ours) || f.has_name)
+		return false;
+	if (!f.n_preloads)
+		put_preload(c, ours, NULL);
+	if (!f.n_options)
+		put_order(c, NULL);
+	put_name(c, ours, !f.n_preloads == !f.n_options);
+	put_variable(c, NULL);
+	return true;
 }
 
 size_t environment_with_bytes(char *const *env, const struct environment_ours *ours)
 {
-	struct text t = { 0 };
-	struct others o;
+	struct copy c = { 0 };
 	size_t bytes;
 
-	if (!look(env, ours->name, NULL, BYTES_MAX / sizeof(*env), &o) || o.has_ours)
+	if (!extend(&c, env, ours))
 		return 0;
-	put_preload(&t, ours, o.preload);
-	put_order(&t, o.options);
-	put_name(&t, ours);
-	bytes = (o.n + N_MORE_MAX) * sizeof(*env) + t.n;
+	bytes = c.n * sizeof(*env) + c.text.n;
 	return bytes <= BYTES_MAX ? bytes : 0;
 }
 
 char **environment_with(char *const *env, const struct environment_ours *ours, void *room,
 			size_t bytes)
 {
-	char **copy = room, **to = copy;
-	size_t max = bytes / sizeof(*copy);
-	struct text t = { 0 };
-	struct others o;
+	struct copy now = { 0 }, c;
 
-	if (max < N_MORE_MAX || !look(env, ours->name, copy, max - N_MORE_MAX, &o))
+	if (!extend(&now, env, ours) || now.n * sizeof(*c.at) > bytes)
 		return NULL;
-	for (size_t i = 0; i < o.n; i++)
-		if (i != o.preload_at && (o.has_order || i != o.options_at))
-			*to++ = copy[i];
-	t.at = (char *)(copy + o.n + N_MORE_MAX);
-	t.cap = bytes - (size_t)(t.at - (char *)room);
-	*to++ = t.at + t.n;
-	put_preload(&t, ours, o.preload);
-	if (!o.has_order) {
-		*to++ = t.at + t.n;
-		put_order(&t, o.options);
-	}
-	*to++ = t.at + t.n;
-	if (is_twice(&o))
-		*to++ = t.at + t.n;
-	put_name(&t, ours);
-	*to = NULL;
-	return t.n <= t.cap ? copy : NULL;
+	c = (struct copy){ .at = room, .max = now.n };
+	c.text.at = (char *)(c.at + now.n);
+	c.text.cap = bytes - now.n * sizeof(*c.at);
+	return extend(&c, env, ours) && c.n <= c.max && c.text.n <= c.text.cap ? c.at
+									       : NULL;
 }

@@ -39,6 +39,9 @@ static void only_our_entry_of_ld_preload_goes(void **state)
 		{ "LD_PRELOAD=/a.so /d/x/l.so", "LD_PRELOAD=/a.so" },
 		{ "LD_PRELOAD=/a.so:/d/x/l.so:/b.so", "LD_PRELOAD=/a.so:/b.so" },
 		{ "LD_PRELOAD=/dd/l.so", "LD_PRELOAD=/dd/l.so" },
+		{ "LD_PRELOAD=/d/x/l.so:", "LD_PRELOAD=" },
+		{ "LD_PRELOAD=/a.so:", "LD_PRELOAD=/a.so:" },
+		{ "LD_PRELOAD=", "LD_PRELOAD=" },
 	};
 
 	(void)state;
@@ -102,6 +105,19 @@ static void what_the_kernel_tells_is_found_behind_what_is_left(void **state)
 
 static const struct environment_ours ours = { "DWELL_TRACER", "/d", "$PLATFORM/l.so" };
 
+/* What the variables of a name are, one behind the other; 0: there is no such. */
+static size_t values(char *const *env, const char *name, char *ret)
+{
+	size_t n = 0, size = strlen(name);
+
+	for (*ret = 0; *env; env++)
+		if (strncmp(*env, name, size) == 0 && (*env)[size] == '=') {
+			sprintf(ret + strlen(ret), "[%s]", *env + size + 1);
+			n++;
+		}
+	return n;
+}
+
 static void what_is_added_is_told_and_forgotten_again(void **state)
 {
 	static const struct {
@@ -113,6 +129,7 @@ static void what_is_added_is_told_and_forgotten_again(void **state)
 		  "detect_leaks=0:verify_asan_link_order=0:" },
 		{ "/a.so:/b.so", "a=1:verify_asan_link_order=1",
 		  "/d/$PLATFORM/l.so:/a.so:/b.so", "a=1:verify_asan_link_order=1" },
+		{ "", "", "/d/$PLATFORM/l.so:", ":verify_asan_link_order=0:" },
 	};
 
 	(void)state;
@@ -143,14 +160,35 @@ static void what_is_added_is_told_and_forgotten_again(void **state)
 		environment_forget(with, "DWELL_TRACER", "/d");
 		assert_int_equal(count(with), count(env));
 		assert_int_equal((n_with - count(env)) % 2, 0);
-		for (size_t k = 0; k < count(env); k++) {
-			char *value = strchr(env[k], '='), variable[100];
-
-			snprintf(variable, sizeof(variable), "%.*s",
-				 (int)(value - env[k]), env[k]);
-			assert_string_equal(environment_get(with, variable), value + 1);
-		}
+		for (size_t k = 0; k < count(env); k++)
+			assert_string_equal(with[k], env[k]);
 	}
+}
+
+/* Some read the first of a name, and some the last. */
+static void of_several_variables_of_a_name_each_is_extended(void **state)
+{
+	char preload[] = "LD_PRELOAD=/a.so", second[] = "LD_PRELOAD=/b.so",
+	     options[] = "ASAN_OPTIONS=a=1", more[] = "ASAN_OPTIONS=b=2",
+	     done[] = "ASAN_OPTIONS=verify_asan_link_order=0";
+	char *env[] = { options, preload, done, second, more, NULL };
+	char text[200];
+	uint64_t room[100];
+	char **with;
+
+	(void)state;
+	assert_in_range(environment_with_bytes(env, &ours), 1, sizeof(room));
+	with = environment_with(env, &ours, room, sizeof(room));
+	assert_int_equal(values(with, "LD_PRELOAD", text), 2);
+	assert_string_equal(text, "[/d/$PLATFORM/l.so:/a.so][/d/$PLATFORM/l.so:/b.so]");
+	assert_int_equal(values(with, "ASAN_OPTIONS", text), 3);
+	assert_string_equal(text, "[a=1:verify_asan_link_order=0:]"
+				  "[verify_asan_link_order=0]"
+				  "[b=2:verify_asan_link_order=0:]");
+	environment_forget(with, "DWELL_TRACER", "/d");
+	assert_int_equal(count(with), count(env));
+	for (size_t k = 0; k < count(env); k++)
+		assert_string_equal(with[k], env[k]);
 }
 
 static void no_environment_is_an_empty_one_and_a_huge_one_is_left_alone(void **state)
@@ -233,6 +271,7 @@ int main(void)
 		cmocka_unit_test(a_variable_is_found_by_its_whole_name),
 		cmocka_unit_test(what_the_kernel_tells_is_found_behind_what_is_left),
 		cmocka_unit_test(what_is_added_is_told_and_forgotten_again),
+		cmocka_unit_test(of_several_variables_of_a_name_each_is_extended),
 		cmocka_unit_test(
 			no_environment_is_an_empty_one_and_a_huge_one_is_left_alone),
 		cmocka_unit_test(
