@@ -235,7 +235,9 @@ static void put_name(struct copy *c, const struct environment_ours *ours, bool i
  * name some read the first (the address sanitizer, musl) and some the last (glibc). */
 struct found {
 	size_t n_preloads, n_options;
-	bool has_name; /* the variable of ours */
+	bool has_name;	  /* the variable of ours */
+	bool is_told;	  /* with our directory */
+	bool is_complete; /* in each list there is our library */
 };
 
 static bool is_variable(const char *begin, const char *name)
@@ -256,8 +258,15 @@ static bool has_order(const char *options)
 static void take_preload(struct copy *c, struct found *f, char *variable,
 			 const struct environment_ours *ours)
 {
+	char *list = variable + sizeof("LD_PRELOAD"), *end;
+	bool is_there = find_entry(list, ours->directory, &end) != NULL;
+
+	f->is_complete &= is_there;
 	f->n_preloads++;
-	put_preload(c, ours, variable + sizeof("LD_PRELOAD"));
+	if (is_there)
+		put_variable(c, variable);
+	else
+		put_preload(c, ours, list);
 }
 
 static void take_options(struct copy *c, struct found *f, char *variable)
@@ -280,6 +289,9 @@ static void take(struct copy *c, struct found *f, const char *begin, char *varia
 		take_options(c, f, variable);
 	} else {
 		f->has_name |= is_variable(begin, ours->name);
+		f->is_told |=
+			is_variable(begin, ours->name) &&
+			strcmp(variable + strlen(ours->name) + 1, ours->directory) == 0;
 		put_variable(c, variable);
 	}
 }
@@ -292,7 +304,7 @@ static bool take_all(struct copy *c, struct found *f, char *const *env,
 	char begin[ENVIRONMENT_READ_N][ENVIRONMENT_READ_NAME];
 	size_t n = env ? ENVIRONMENT_READ_N : 0;
 
-	*f = (struct found){ 0 };
+	*f = (struct found){ .is_complete = true };
 	for (size_t at = 0; n == ENVIRONMENT_READ_N; at += n) {
 		n = environment_read_pointers(env + at, some);
 		if (n > ENVIRONMENT_READ_N || at + n > BYTES_MAX / sizeof(*env) ||
@@ -304,18 +316,25 @@ static bool take_all(struct copy *c, struct found *f, char *const *env,
 	return true;
 }
 
+static bool is_wanted(const struct found *f, const struct environment_ours *ours)
+{
+	return ours->is_told ? f->is_told && !(f->n_preloads && f->is_complete)
+			     : !f->has_name;
+}
+
 /* False: nothing is to be added to it, or nothing can be. */
 static bool extend(struct copy *c, char *const *env, const struct environment_ours *ours)
 {
 	struct found f;
 
-	if (!take_all(c, &f, env, ours) || f.has_name)
+	if (!take_all(c, &f, env, ours) || !is_wanted(&f, ours))
 		return false;
 	if (!f.n_preloads)
 		put_preload(c, ours, NULL);
 	if (!f.n_options)
 		put_order(c, NULL);
-	put_name(c, ours, !f.n_preloads == !f.n_options);
+	if (!f.has_name)
+		put_name(c, ours, !f.n_preloads == !f.n_options);
 	put_variable(c, NULL);
 	return true;
 }

@@ -21,10 +21,14 @@ void environment_forget(char **env, const char *name, const char *directory);
 struct environment_ours {
 	const char *name, *directory; /* a variable of ours, and its value */
 	const char *library;	      /* below it: for LD_PRELOAD */
+	/* Only what has the variable is given the library, if it is without; else only
+	 * what has neither, both. */
+	bool is_told;
 };
 
-/* How much room a copy of env with ours takes; 0: it has them, cannot be read, or is too
- * large to be copied to a stack.  env may be NULL.  Other threads may be changing it. */
+/* How much room a copy of env with ours takes; 0: it is to have nothing, cannot be read,
+ * or is too large to be copied to a stack.  env may be NULL.  Other threads may be
+ * changing it. */
 size_t environment_with_bytes(char *const *env, const struct environment_ours *ours);
 /* The copy, which borrows env's strings, in so much room; NULL: it takes more by now. */
 char **environment_with(char *const *env, const struct environment_ours *ours, void *room,

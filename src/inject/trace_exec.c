@@ -2,6 +2,8 @@
  *
  * trace_exec - what a process that was attached to executes loads the tracer when it
  * begins, as what is started with it does: its environment says so (WIRE_SAMPLER_BRING).
+ * What is started with it says so by itself to what it executes, but where it names
+ * libraries of its own (LD_PRELOAD) in place of ours: then ours comes before these.
  *
  * Whoever executes may be the child of a vfork, which has its parent's memory and stack,
  * or be within a handler of a signal: the environment is copied to the stack, if that has
@@ -127,14 +129,29 @@ static int call_spawnp(const struct exec *x)
 		    : ENOSYS;
 }
 
-/* Is what is executed to be traced?  A child of fork, that has not said anything yet, is
- * not made to for that. */
-static bool is_brought(void)
+static struct environment_ours ours(void)
+{
+	return (struct environment_ours){
+		.name = WIRE_TRACER_ENV,
+		.directory = trace_runtime.meeting.directory,
+		.library = WIRE_TRACER_PRELOAD,
+		.is_told = !(trace_runtime.meeting.control->flags & WIRE_SAMPLER_BRING),
+	};
+}
+
+/* Is what is executed to be brought the library?  A child of fork, that has not said
+ * anything yet, is not made to for that. */
+static bool is_brought(words env)
 {
 	const struct wire_sampler_control *c = trace_runtime.meeting.control;
 
-	return trace_runtime.is_on && c && (c->flags & WIRE_SAMPLER_BRING) &&
-	       !c->is_stopped && trace_runtime_may_ask() && stack_room_is(LOOK_BYTES);
+	if (!trace_runtime.is_on || !c || !(c->flags & WIRE_SAMPLER_FOLLOW) ||
+	    c->is_stopped || !trace_runtime_may_ask() || !stack_room_is(LOOK_BYTES))
+		return false;
+
+	const struct environment_ours o = ours();
+
+	return environment_with_bytes(env, &o) != 0;
 }
 
 static bool can_open(const char *name, int flags)
@@ -181,16 +198,16 @@ static int execute_with(const struct exec *x, char **env)
 
 static int execute(const struct exec *x, bool is_dynamic)
 {
-	const struct environment_ours ours = { WIRE_TRACER_ENV,
-					       trace_runtime.meeting.directory,
-					       WIRE_TRACER_PRELOAD };
-	size_t bytes =
-		is_dynamic && can_meet() ? environment_with_bytes(x->env, &ours) : 0;
-
 	char **env = NULL;
 
-	if (bytes && stack_room_is(bytes + CALL_BYTES))
-		env = environment_with(x->env, &ours, __builtin_alloca(bytes), bytes);
+	if (is_dynamic && can_meet()) {
+		const struct environment_ours o = ours();
+		size_t bytes = environment_with_bytes(x->env, &o);
+
+		if (bytes && stack_room_is(bytes + CALL_BYTES))
+			env = environment_with(x->env, &o, __builtin_alloca(bytes),
+					       bytes);
+	}
 	return env ? execute_with(x, env) : x->call(x);
 }
 
@@ -209,7 +226,7 @@ static int execute_at(const char *path, words argv, words env)
 	return execute(
 		&(struct exec){
 			.call = call_execve, .program = path, .argv = argv, .env = env },
-		is_brought() && exec_program_at(AT_FDCWD, path));
+		is_brought(env) && exec_program_at(AT_FDCWD, path));
 }
 
 static int execute_named(const char *name, words argv, words env)
@@ -217,7 +234,7 @@ static int execute_named(const char *name, words argv, words env)
 	return execute(
 		&(struct exec){
 			.call = call_execvpe, .program = name, .argv = argv, .env = env },
-		is_brought() && exec_program_named(name, list()));
+		is_brought(env) && exec_program_named(name, list()));
 }
 
 EXPORT execve_fn trace_exec_execve __asm__("execve");
@@ -240,8 +257,8 @@ int trace_exec_execvpe(const char *name, words argv, words env)
 int trace_exec_execveat(int fd, const char *path, words argv, words env, int flags)
 {
 	bool is_itself = path && !*path && flags & AT_EMPTY_PATH;
-	bool is_dynamic = is_brought() && (is_itself ? exec_program_is_dynamic(fd)
-						     : exec_program_at(fd, path));
+	bool is_dynamic = is_brought(env) && (is_itself ? exec_program_is_dynamic(fd)
+							: exec_program_at(fd, path));
 
 	return execute(&(struct exec){ .call = call_execveat,
 				       .fd = fd,
@@ -257,7 +274,7 @@ int trace_exec_fexecve(int fd, words argv, words env)
 	return execute(
 		&(struct exec){
 			.call = call_fexecve, .fd = fd, .argv = argv, .env = env },
-		is_brought() && exec_program_is_dynamic(fd));
+		is_brought(env) && exec_program_is_dynamic(fd));
 }
 
 int trace_exec_spawn(int *pid, const char *path, const void *actions,
@@ -270,7 +287,7 @@ int trace_exec_spawn(int *pid, const char *path, const void *actions,
 				       .pid = pid,
 				       .actions = actions,
 				       .attributes = attributes },
-		       is_brought() && exec_program_at(AT_FDCWD, path));
+		       is_brought(env) && exec_program_at(AT_FDCWD, path));
 }
 
 int trace_exec_spawnp(int *pid, const char *name, const void *actions,
@@ -283,7 +300,7 @@ int trace_exec_spawnp(int *pid, const char *name, const void *actions,
 				       .pid = pid,
 				       .actions = actions,
 				       .attributes = attributes },
-		       is_brought() && exec_program_named(name, list()));
+		       is_brought(env) && exec_program_named(name, list()));
 }
 
 /* Those that take the environment of the process. */

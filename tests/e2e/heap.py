@@ -243,6 +243,15 @@ def mappings_are_kept_one_by_one_too():
     assert n >= whole['heap-mappings'], (n, whole)
 
 
+@test
+def a_library_that_a_program_sets_for_what_it_executes_comes_behind_ours():
+    for way in 'LD_PRELOAD=libm.so.6', 'env LD_PRELOAD=libm.so.6', 'env -u LD_PRELOAD':
+        path, p = record('preloads', 'sh', '-c', f'{way} {CALLS} calls && {way} cat /proc/self/maps')
+        assert not loss(path, 'not-followed'), (way, p.stderr)
+        assert counts(path, 'allocations')['by_malloc'] == 3, way
+        assert 'libdwell-tracer.so' in p.stdout and ('-u' in way or '/libm' in p.stdout), (way, p.stdout)
+
+
 def far_off(estimate, truth, sample):
     """In standard errors, which are less than that of blocks much smaller than a sample."""
     return abs(estimate - truth) / (sample * truth) ** 0.5

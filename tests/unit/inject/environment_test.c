@@ -103,7 +103,8 @@ static void what_the_kernel_tells_is_found_behind_what_is_left(void **state)
 	}
 }
 
-static const struct environment_ours ours = { "DWELL_TRACER", "/d", "$PLATFORM/l.so" };
+static const struct environment_ours ours = { "DWELL_TRACER", "/d", "$PLATFORM/l.so",
+					      .is_told = false };
 
 /* What the variables of a name are, one behind the other; 0: there is no such. */
 static size_t values(char *const *env, const char *name, char *ret)
@@ -191,6 +192,46 @@ static void of_several_variables_of_a_name_each_is_extended(void **state)
 		assert_string_equal(with[k], env[k]);
 }
 
+/* As a program sets it that wants a library of its own in what it executes. */
+static void who_is_told_and_has_another_library_gets_ours_before_it(void **state)
+{
+	static const struct {
+		const char *variables[4], *preloads; /* NULL: it is left alone */
+	} t[] = {
+		{ { "DWELL_TRACER=/d", "LD_PRELOAD=/a.so" },
+		  "[/d/$PLATFORM/l.so:/a.so]" },
+		{ { "DWELL_TRACER=/d" }, "[/d/$PLATFORM/l.so]" },
+		{ { "DWELL_TRACER=/d", "LD_PRELOAD=/a.so:/d/x/l.so" }, NULL },
+		{ { "DWELL_TRACER=/d", "LD_PRELOAD=/a.so", "LD_PRELOAD=/d/x/l.so" },
+		  "[/d/$PLATFORM/l.so:/a.so][/d/x/l.so]" },
+		{ { "DWELL_TRACER=/other", "LD_PRELOAD=/a.so" }, NULL },
+		{ { "LD_PRELOAD=/a.so" }, NULL },
+		{ { NULL }, NULL },
+	};
+	struct environment_ours told = ours;
+
+	(void)state;
+	told.is_told = true;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		char *const *env = (char *const *)(uintptr_t)t[i].variables;
+		size_t bytes = environment_with_bytes(env, &told);
+		char text[200];
+		uint64_t room[100];
+		char **with;
+
+		assert_int_equal(bytes != 0, t[i].preloads != NULL);
+		with = environment_with(env, &told, room, sizeof(room));
+		assert_int_equal(with != NULL, t[i].preloads != NULL);
+		if (!with)
+			continue;
+		values(with, "LD_PRELOAD", text);
+		assert_string_equal(text, t[i].preloads);
+		assert_int_equal(values(with, "DWELL_TRACER", text), 1);
+		assert_int_equal(values(with, "ASAN_OPTIONS", text), 1);
+		assert_int_equal(environment_with_bytes(with, &told), 0);
+	}
+}
+
 static void no_environment_is_an_empty_one_and_a_huge_one_is_left_alone(void **state)
 {
 	static char *huge[5001];
@@ -272,6 +313,7 @@ int main(void)
 		cmocka_unit_test(what_the_kernel_tells_is_found_behind_what_is_left),
 		cmocka_unit_test(what_is_added_is_told_and_forgotten_again),
 		cmocka_unit_test(of_several_variables_of_a_name_each_is_extended),
+		cmocka_unit_test(who_is_told_and_has_another_library_gets_ours_before_it),
 		cmocka_unit_test(
 			no_environment_is_an_empty_one_and_a_huge_one_is_left_alone),
 		cmocka_unit_test(
