@@ -11,11 +11,16 @@
 #include "collect/timer_images.h"
 #include "collect/timer_prospect.h"
 #include "collect/unfollowed.h"
+#include "host/clock.h"
 #include "host/proc_maps.h"
 #include "host/procfs.h"
 
-#define MAPS_MAX    ((size_t)64 << 20)
-#define LOOK_NS	    UINT64_C(1000000000)
+#define MAPS_MAX ((size_t)64 << 20)
+/* How often mappings are read: while there is new code, for a hundredth of the time, and
+ * at most. */
+#define LOOK_NS_MIN UINT64_C(10000000)
+#define LOOK_SHARE  100
+#define LOOK_NS_MAX UINT64_C(1000000000)
 #define EXEC_NS	    UINT64_C(100000000)
 #define PROSPECT_NS UINT64_C(10000000000) /* for one that should load it */
 /* So often what a process has become is asked for, by way of its files in /proc. */
@@ -36,6 +41,7 @@ struct timer_image *timer_image_new(struct timer_ring *ring, struct timer_claims
 	m->ppid = h->ppid;
 	m->start_ns = h->start_ns;
 	m->scan_pause_ns = SCAN_NS;
+	m->look_pause_ns = LOOK_NS_MIN;
 	totals->n_images++;
 	return m;
 }
@@ -80,42 +86,78 @@ static bool is_known(const struct timer_image *m, uint64_t pc)
 	return false;
 }
 
+static void add_range(struct timer_image *m, uint64_t start, uint64_t end)
+{
+	vec_each(r, &m->ranges)
+		if (r->start == start) {
+			r->end = end > r->end ? end : r->end;
+			return;
+		}
+	*vec_push(&m->ranges) = (struct timer_range){ start, end };
+}
+
 static void add_mapping(struct timer_image *m, uint64_t time_ns,
 			const struct tracker_mmap *map)
 {
-	*vec_push(&m->ranges) = (struct timer_range){ map->start, map->end };
+	add_range(m, map->start, map->end);
 	if (m->totals->tracing)
 		late_image_mmap(timer_image_late(m), time_ns, map);
 	else
 		tracker_mmap(m->totals->tracker, time_ns, m->pid, map);
 }
 
+/* What a compiler fills with code grows at its end. */
+static bool is_new_code(const struct timer_image *m, const struct proc_map *map)
+{
+	return map->is_exec && (!is_known(m, map->start) ||
+				(map->path[0] != '/' && !is_known(m, map->end - 1)));
+}
+
 /* Code that the target cannot name: of run-time compilers, of modules loaded by a C
- * library without _dl_find_object. */
-static void look_at_maps(struct timer_image *m, uint64_t now_ns)
+ * library without _dl_find_object.  False: there is nothing new. */
+static bool read_maps(struct timer_image *m, uint64_t now_ns)
 {
 	struct buf text = { 0 };
 	struct proc_map map;
 	char path[64];
+	bool has_new = false;
 
-	m->has_outside = false;
-	m->looked_ns = now_ns;
 	snprintf(path, sizeof(path), "/proc/%u/maps", m->pid);
 	if (procfs_read(path, MAPS_MAX, &text, NULL) == 0) {
 		const char *at = buf_str(&text), *end = at + text.size;
 
-		while (proc_maps_next(&at, end, &map))
-			if (map.is_exec && !is_known(m, map.start))
-				add_mapping(m, now_ns,
-					    &(struct tracker_mmap){
-						    .start = map.start,
-						    .end = map.end,
-						    .file_offset = map.file_offset,
-						    .path = map.path,
-						    .inode = map.inode,
-						    .is_exec = true });
+		while (proc_maps_next(&at, end, &map)) {
+			if (!is_new_code(m, &map))
+				continue;
+			has_new = true;
+			add_mapping(
+				m, now_ns,
+				&(struct tracker_mmap){ .start = map.start,
+							.end = map.end,
+							.file_offset = map.file_offset,
+							.path = map.path,
+							.inode = map.inode,
+							.is_exec = true });
+		}
 	}
 	buf_fini(&text);
+	return has_new;
+}
+
+/* What no mapping explains comes again and again where it is no code. */
+static void look_at_maps(struct timer_image *m, uint64_t time_ns)
+{
+	uint64_t from_ns = clock_monotonic_ns(), least_ns;
+	bool has_new = read_maps(m, time_ns);
+
+	m->has_outside = false;
+	m->looked_ns = clock_monotonic_ns();
+	least_ns = LOOK_SHARE * (m->looked_ns - from_ns);
+	m->look_pause_ns = has_new ? LOOK_NS_MIN : 2 * m->look_pause_ns;
+	if (m->look_pause_ns < least_ns)
+		m->look_pause_ns = least_ns;
+	if (m->look_pause_ns > LOOK_NS_MAX)
+		m->look_pause_ns = LOOK_NS_MAX;
 }
 
 /* A path that the program gave its dynamic linker is relative to where it was then. */
@@ -250,7 +292,7 @@ static void look_for_outside(struct timer_image *m, const struct timer_record *r
 {
 	for (uint32_t i = 0; i < n && !m->has_outside; i++)
 		m->has_outside = !is_known(m, r->pcs[i] - (i > 0));
-	if (m->has_outside && time_ns > m->looked_ns + LOOK_NS)
+	if (m->has_outside && time_ns > m->looked_ns + m->look_pause_ns)
 		look_at_maps(m, time_ns);
 }
 

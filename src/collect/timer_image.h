@@ -93,7 +93,8 @@ struct timer_image {
 	bool is_replaced;	      /* its process runs another */
 	bool is_gone;		      /* its process does not run it any more */
 	uint64_t found_ns;
-	uint64_t looked_ns, check_ns, other_exe_ns, scan_ns, scan_pause_ns;
+	uint64_t looked_ns, look_pause_ns; /* at its mappings */
+	uint64_t check_ns, other_exe_ns, scan_ns, scan_pause_ns;
 };
 
 struct timer_image *timer_image_new(struct timer_ring *ring, struct timer_claims *claims,
