@@ -27,6 +27,7 @@ struct roster_process {
 	bool has_exe, is_followed;
 	uint32_t code_image; /* JIT or anonymous code, MODEL_NONE not needed yet */
 	bool code_is_jit;
+	bool has_nothing_mapped; /* any more, as it was when that was asked */
 	uint64_t jit_retry_ns;
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/stack_builder.h"
 
+#include <stdio.h>
+
 #include "collect/address_space.h"
 #include "collect/image_table.h"
 #include "collect/jit_files.h"
@@ -10,6 +12,7 @@
 #include "collect/roster.h"
 #include "collect/tracker.h"
 #include "host/executable.h"
+#include "host/procfs.h"
 
 #define JIT_RETRY_NS 100000000
 
@@ -38,6 +41,13 @@ static const struct unwind_map *find_map(void *ctx, uint64_t pc)
 	return stack_builder_map(c->builder, c->process, pc);
 }
 
+static void look_for_jit(struct stack_builder *b, struct roster_process *p,
+			 uint64_t time_ns)
+{
+	p->jit_retry_ns = time_ns + JIT_RETRY_NS;
+	p->code_is_jit = jit_files_has(b->jit, p->pid) || b->expects_jit;
+}
+
 /* The image of code that no file explains.  A compiler writes its map at its first
  * function, so ask again until there is one. */
 uint32_t stack_builder_code_image(struct stack_builder *b, struct roster_process *p,
@@ -46,8 +56,7 @@ uint32_t stack_builder_code_image(struct stack_builder *b, struct roster_process
 	bool is_new = p->code_image == MODEL_NONE;
 
 	if (!p->code_is_jit && (is_new || time_ns >= p->jit_retry_ns)) {
-		p->jit_retry_ns = time_ns + JIT_RETRY_NS;
-		p->code_is_jit = jit_files_has(b->jit, p->pid) || b->expects_jit;
+		look_for_jit(b, p, time_ns);
 		is_new |= p->code_is_jit;
 	}
 	if (!is_new)
@@ -65,6 +74,28 @@ uint32_t stack_builder_code_image(struct stack_builder *b, struct roster_process
 	return p->code_image;
 }
 
+static bool has_nothing_mapped(struct roster_process *p)
+{
+	char path[64], begin[64];
+
+	if (p->has_nothing_mapped)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%u/maps", p->pid);
+	p->has_nothing_mapped =
+		procfs_read_text(path, begin, sizeof(begin), NULL) < 0 || !begin[0];
+	return p->has_nothing_mapped;
+}
+
+/* Code of a compiler's in a process that has ended before it was asked where code is: its
+ * map is there still. */
+static bool was_compiled(struct stack_builder *b, struct roster_process *p,
+			 uint64_t time_ns)
+{
+	if (!p->code_is_jit && time_ns >= p->jit_retry_ns)
+		look_for_jit(b, p, time_ns);
+	return p->code_is_jit && has_nothing_mapped(p);
+}
+
 static uint32_t user_location(struct stack_builder *b, struct roster_process *p,
 			      uint64_t time_ns, uint64_t pc, uint32_t flags)
 {
@@ -72,12 +103,12 @@ static uint32_t user_location(struct stack_builder *b, struct roster_process *p,
 
 	if (!m && flags && pc)
 		m = address_space_find(p->space, pc - 1);
-	if (!m)
+	if (!m && !was_compiled(b, p, time_ns))
 		return writer_location(b->writer,
 				       pseudo_image(b->writer, &b->unknown_image,
 						    IMAGE_UNKNOWN, "[unknown]"),
 				       pc, flags);
-	if (m->user == IMAGE_TABLE_ANONYMOUS)
+	if (!m || m->user == IMAGE_TABLE_ANONYMOUS)
 		return writer_location(b->writer, stack_builder_code_image(b, p, time_ns),
 				       pc, flags);
 	return writer_location(b->writer, image_table_id(b->images, (uint32_t)m->user),

@@ -70,6 +70,16 @@ def counted(path):
 
 
 @test
+def what_a_compiler_has_made_has_its_names():
+    """Of one that ends at once, and of one that makes more when it was looked at."""
+    for n, ms in (1, 0), (8, 50):
+        path, p = record('compiled', '', os.path.join(PROGRAMS, 'e2e-fpe_compiled'), str(n), str(ms))
+        os.unlink(f'/tmp/perf-{int(p.stdout)}.map')
+        got = {row['name']: row['divide-by-zero'] for row in fpe(path)['rows']}
+        assert got == {f'compiled_{i}': 1 for i in range(n)}, got
+
+
+@test
 def every_exception_is_counted_as_the_flags_tell_it():
     want = truth()
     for args in (('flags',), ('1',)):
