@@ -22,6 +22,7 @@ void heap_ending_fini(struct heap_ending *e)
 	heap_memory_fini(&e->memory);
 	heap_ranges_fini(&e->ours);
 	heap_ranges_fini(&e->roots);
+	heap_vtables_fini(&e->tables);
 	heap_finder_fini(&e->finder);
 	heap_reach_fini(&e->reach);
 	free(e->sites);
@@ -99,10 +100,11 @@ static bool begin_reach(struct heap_ending *e)
 				    .maps = e->maps,
 				    .ours = &e->ours };
 
-	if (heap_roots_find(&of, heap_memory_read, &e->memory, &e->roots, NULL) < 0)
+	if (heap_roots_find(&of, heap_memory_read, &e->memory, &e->roots, NULL) < 0 ||
+	    heap_vtables_read(&e->tables, e->pid, NULL) < 0)
 		return false;
-	heap_reach_begin(&e->reach, &e->finder, &e->roots, heap_memory_read_blocks,
-			 heap_memory_skip, &e->memory);
+	heap_reach_begin(&e->reach, &e->finder, &e->roots, &e->tables,
+			 heap_memory_read_blocks, heap_memory_skip, &e->memory);
 	follow_registers(e);
 	e->is_in_order = true;
 	return true;

@@ -18,6 +18,7 @@
 #include "collect/heap_memory.h"
 #include "collect/heap_reach.h"
 #include "collect/heap_roots.h"
+#include "collect/heap_vtables.h"
 #include "collect/timer_image.h"
 #include "wire/tracer.h"
 
@@ -51,6 +52,7 @@ struct heap_ending {
 	const struct heap_maps *maps; /* borrowed */
 	struct heap_memory memory;
 	struct heap_ranges ours, roots;
+	struct heap_vtables tables;
 	struct heap_finder finder;
 	struct heap_reach reach;
 	struct heap_lost *sites; /* or NULL */

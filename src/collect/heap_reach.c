@@ -15,19 +15,24 @@
 static const struct heap_reach_origin by_root = { HEAP_REACH_REACHED, 0 };
 
 void heap_reach_begin(struct heap_reach *r, const struct heap_finder *finder,
-		      const struct heap_ranges *roots, heap_roots_read_fn *read,
-		      heap_reach_skip_fn *skip, void *ctx)
+		      const struct heap_ranges *roots, struct heap_vtables *tables,
+		      heap_roots_read_fn *read, heap_reach_skip_fn *skip, void *ctx)
 {
-	*r = (struct heap_reach){
-		.finder = finder, .roots = roots, .read = read, .skip = skip, .ctx = ctx
-	};
+	*r = (struct heap_reach){ .finder = finder,
+				  .roots = roots,
+				  .tables = tables,
+				  .read = read,
+				  .skip = skip,
+				  .ctx = ctx };
 	r->states = xcalloc(finder->blocks.n + 1, 1);
+	r->objects = xcalloc(finder->blocks.n + 1, 1);
 	r->piece = xcalloc(1, PIECE_BYTES);
 }
 
 void heap_reach_fini(struct heap_reach *r)
 {
 	free(r->states);
+	free(r->objects);
 	free(r->piece);
 	vec_fini(&r->pending);
 	*r = (struct heap_reach){ 0 };
@@ -53,24 +58,65 @@ static bool is_behind_count(struct heap_reach *r, const struct heap_block *b,
 	       (b->size_bytes - WORD) % n == 0;
 }
 
+/* To the characters of a string that others share: length, room and who shares it are in
+ * front (libstdc++ before C++11). */
+static bool is_string(struct heap_reach *r, const struct heap_block *b, uint64_t pointer)
+{
+	uint64_t head[2];
+
+	return pointer - b->address == 3 * WORD && b->size_bytes > 3 * WORD &&
+	       r->read(r->ctx, b->address, head, sizeof(head)) && head[0] <= head[1] &&
+	       head[1] == b->size_bytes - 3 * WORD - 1;
+}
+
+static bool has_table(struct heap_reach *r, uint64_t address)
+{
+	uint64_t word;
+
+	return r->read(r->ctx, address, &word, WORD) &&
+	       heap_vtables_has(r->tables, word, r->read, r->ctx);
+}
+
+static bool is_object(struct heap_reach *r, size_t i)
+{
+	if (r->objects[i] == HEAP_REACH_UNASKED)
+		r->objects[i] = has_table(r, r->finder->blocks.at[i].address)
+					? HEAP_REACH_OBJECT
+					: HEAP_REACH_NO_OBJECT;
+	return r->objects[i] == HEAP_REACH_OBJECT;
+}
+
+/* To a base class of an object. */
+static bool is_base(struct heap_reach *r, size_t i, uint64_t pointer)
+{
+	uint64_t left = heap_finder_end_of(&r->finder->blocks.at[i]) - pointer;
+
+	return pointer % WORD == 0 && left >= WORD && is_object(r, i) &&
+	       has_table(r, pointer);
+}
+
+/* Is it how one points to the whole of a block? */
+static bool is_whole(struct heap_reach *r, size_t i, uint64_t pointer)
+{
+	const struct heap_block *b = &r->finder->blocks.at[i];
+
+	return pointer == b->address || is_behind_count(r, b, pointer) ||
+	       is_string(r, b, pointer) || is_base(r, i, pointer);
+}
+
 static void follow(struct heap_reach *r, const struct heap_reach_origin *from,
 		   uint64_t pointer)
 {
 	size_t i = heap_finder_at(r->finder, pointer);
-	const struct heap_block *b;
 
 	if (i == HEAP_FINDER_NONE || r->states[i] >= from->state)
 		return;
-	b = &r->finder->blocks.at[i];
 	if (from->state == HEAP_REACH_INDIRECTLY) {
 		if (i != from->leader)
 			raise_state(r, i, HEAP_REACH_INDIRECTLY);
 		return;
 	}
-	raise_state(r, i,
-		    pointer == b->address || is_behind_count(r, b, pointer)
-			    ? from->state
-			    : HEAP_REACH_POSSIBLY);
+	raise_state(r, i, is_whole(r, i, pointer) ? from->state : HEAP_REACH_POSSIBLY);
 }
 
 static void follow_words(struct heap_reach *r, const struct heap_reach_origin *from,

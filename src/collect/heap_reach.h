@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "collect/heap_finder.h"
 #include "collect/heap_roots.h"
+#include "collect/heap_vtables.h"
 
 /* As valgrind's memcheck has them. */
 enum heap_reach_state {
@@ -24,6 +25,13 @@ enum heap_reach_state {
 	HEAP_REACH_POSSIBLY,   /* to a place within it, on some step of every way there */
 	HEAP_REACH_REACHED,
 	HEAP_REACH_N_STATES,
+};
+
+/* Does it begin with a pointer to a table of functions? */
+enum heap_reach_object {
+	HEAP_REACH_UNASKED,
+	HEAP_REACH_OBJECT,
+	HEAP_REACH_NO_OBJECT,
 };
 
 /* What points: a root or what it leads to; or a block to which nothing leads. */
@@ -41,7 +49,9 @@ struct heap_reach {
 	heap_roots_read_fn *read; /* false: not all of it is readable */
 	heap_reach_skip_fn *skip;
 	void *ctx;
-	uint8_t *states; /* by block: enum heap_reach_state */
+	struct heap_vtables *tables;
+	uint8_t *states;  /* by block: enum heap_reach_state */
+	uint8_t *objects; /* by block: enum heap_reach_object */
 	VEC(uint32_t) pending;
 	size_t root, leader;	/* the next ones */
 	uint64_t root_at;	/* how far that root was read, 0: not at all */
@@ -51,8 +61,8 @@ struct heap_reach {
 };
 
 void heap_reach_begin(struct heap_reach *r, const struct heap_finder *finder,
-		      const struct heap_ranges *roots, heap_roots_read_fn *read,
-		      heap_reach_skip_fn *skip, void *ctx);
+		      const struct heap_ranges *roots, struct heap_vtables *tables,
+		      heap_roots_read_fn *read, heap_reach_skip_fn *skip, void *ctx);
 void heap_reach_fini(struct heap_reach *r);
 /* What these lead to, that are in no memory, is reached. */
 void heap_reach_follow(struct heap_reach *r, const uint64_t *words, size_t n);

@@ -427,6 +427,14 @@ def what_is_lost_is_so_for_valgrind_too():
 
 
 @test
+def what_is_pointed_to_as_a_whole_is_reached_wherever_it_is_pointed_to():
+    program = os.path.join(PROGRAMS, 'e2e-heap_objects')
+    need(program)
+    check_kinds_as_valgrind('objects', program)
+    assert by_kind(record('objects', program)[0])['possibly-lost'][0] == 2
+
+
+@test
 def a_report_says_what_is_lost_or_why_that_is_not_known():
     text = dwell('heap', '--lost', record('lost', LOST, 'exit')[0]).stdout
     assert 'Lost, as nothing points to it any more: 1.5 KB' in text and 'lost_at_once' in text, text

@@ -18,6 +18,7 @@ struct memory {
 	uint64_t words[N_WORDS];
 	struct heap_blocks blocks;
 	struct heap_ranges roots;
+	struct heap_vtables tables;
 	struct heap_finder finder;
 	struct heap_reach reach;
 };
@@ -62,7 +63,8 @@ static void put_in_order(struct memory *m)
 static void look(struct memory *m)
 {
 	put_in_order(m);
-	heap_reach_begin(&m->reach, &m->finder, &m->roots, read_memory, skip_memory, m);
+	heap_reach_begin(&m->reach, &m->finder, &m->roots, &m->tables, read_memory,
+			 skip_memory, m);
 	while (heap_reach_go_on(&m->reach))
 		;
 }
@@ -89,6 +91,7 @@ static void done(struct memory *m)
 	heap_finder_fini(&m->finder);
 	heap_blocks_fini(&m->blocks);
 	heap_ranges_fini(&m->roots);
+	heap_vtables_fini(&m->tables);
 	free(m);
 }
 
@@ -122,7 +125,8 @@ static void what_a_register_leads_to_is_reached(void **state)
 	block(m, 400, 4);
 	m->words[103] = AT(200);
 	put_in_order(m);
-	heap_reach_begin(&m->reach, &m->finder, &m->roots, read_memory, skip_memory, m);
+	heap_reach_begin(&m->reach, &m->finder, &m->roots, &m->tables, read_memory,
+			 skip_memory, m);
 	heap_reach_follow(&m->reach, registers, 3);
 	while (heap_reach_go_on(&m->reach))
 		;
@@ -180,6 +184,62 @@ static void behind_a_count_is_where_an_array_begins(void **state)
 	look(m);
 	assert_int_equal(state_at(m, 100), HEAP_REACH_REACHED);
 	assert_int_equal(state_at(m, 200), HEAP_REACH_POSSIBLY);
+	done(m);
+}
+
+/* A file's mapping from word 1000 on, code from 1100 on. */
+static void map_file(struct memory *m)
+{
+	heap_ranges_add(&m->tables.files, AT(1000), AT(1200));
+	heap_ranges_add(&m->tables.code, AT(1100), AT(1200));
+	m->words[1000] = m->words[1002] = m->words[1011] = AT(1100);
+	m->words[1003] = m->words[1010] = AT(1150);
+}
+
+static void at_a_base_class_an_object_is_pointed_to_as_a_whole(void **state)
+{
+	struct memory *m = memory();
+
+	(void)state;
+	map_file(m);
+	for (size_t at = 100; at <= 500; at += 100)
+		block(m, at, 7);
+	m->words[100] = m->words[200] = m->words[400] = AT(1002);
+	m->words[102] = m->words[302] = m->words[502] = AT(1010);
+	m->words[0] = AT(102);
+	m->words[1] = AT(203);	  /* nothing begins there */
+	m->words[2] = AT(302);	  /* nor does what it is in */
+	m->words[402] = AT(1011); /* one function only */
+	m->words[3] = AT(402);
+	m->words[500] = AT(1002);
+	m->words[4] = AT(502) + 4;
+	look(m);
+	assert_int_equal(state_at(m, 100), HEAP_REACH_REACHED);
+	assert_int_equal(state_at(m, 200), HEAP_REACH_POSSIBLY);
+	assert_int_equal(state_at(m, 300), HEAP_REACH_POSSIBLY);
+	assert_int_equal(state_at(m, 400), HEAP_REACH_POSSIBLY);
+	assert_int_equal(state_at(m, 500), HEAP_REACH_POSSIBLY);
+	done(m);
+}
+
+static void at_its_characters_a_string_is_pointed_to_as_a_whole(void **state)
+{
+	struct memory *m = memory();
+	const uint64_t heads[][2] = { { 5, 31 }, { 5, 30 }, { 32, 31 } };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		size_t at = 100 * (i + 1);
+
+		block(m, at, 7); /* 24 and 31 characters, and the one that ends them */
+		m->words[at] = heads[i][0];
+		m->words[at + 1] = heads[i][1];
+		m->words[i] = AT(at + 3);
+	}
+	look(m);
+	assert_int_equal(state_at(m, 100), HEAP_REACH_REACHED);
+	assert_int_equal(state_at(m, 200), HEAP_REACH_POSSIBLY);
+	assert_int_equal(state_at(m, 300), HEAP_REACH_POSSIBLY);
 	done(m);
 }
 
@@ -282,6 +342,8 @@ int main(void)
 		cmocka_unit_test(a_pointer_within_makes_it_possible_for_all_behind),
 		cmocka_unit_test(another_way_there_makes_it_certain),
 		cmocka_unit_test(behind_a_count_is_where_an_array_begins),
+		cmocka_unit_test(at_a_base_class_an_object_is_pointed_to_as_a_whole),
+		cmocka_unit_test(at_its_characters_a_string_is_pointed_to_as_a_whole),
 		cmocka_unit_test(of_what_is_lost_only_the_first_is_so_by_itself),
 		cmocka_unit_test(of_a_circle_one_is_lost_and_the_others_with_it),
 		cmocka_unit_test(blocks_among_roots_are_none),
