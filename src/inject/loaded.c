@@ -83,8 +83,7 @@ static struct tables find_tables(const struct loaded *m, const ElfW(Dyn) * dynam
 	return t;
 }
 
-static void *defined_as(const struct loaded *m, const struct tables *t, uint32_t i,
-			const char *name)
+static const ElfW(Sym) * defined_as(const struct tables *t, uint32_t i, const char *name)
 {
 	const ElfW(Sym) *s = &t->symbols[i];
 
@@ -92,10 +91,10 @@ static void *defined_as(const struct loaded *m, const struct tables *t, uint32_t
 	    (t->versions && t->versions[i] & VERSION_HIDDEN) ||
 	    strcmp(t->strings + s->st_name, name) != 0)
 		return NULL;
-	return (void *)(m->bias + s->st_value);
+	return s;
 }
 
-static void *by_gnu_hash(const struct loaded *m, const struct tables *t, const char *name)
+static const ElfW(Sym) * by_gnu_hash(const struct tables *t, const char *name)
 {
 	const uint32_t *h = t->gnu_hash;
 	uint32_t n_buckets = h[0], first = h[1], n_words = h[2], hash = 5381;
@@ -110,45 +109,120 @@ static void *by_gnu_hash(const struct loaded *m, const struct tables *t, const c
 	uint32_t i = buckets[hash % n_buckets];
 
 	for (; i >= first; i++) {
-		void *p = (chain[i - first] | 1) == (hash | 1) ? defined_as(m, t, i, name)
-							       : NULL;
+		const ElfW(Sym) *s = (chain[i - first] | 1) == (hash | 1)
+					     ? defined_as(t, i, name)
+					     : NULL;
 
-		if (p || chain[i - first] & 1)
-			return p;
+		if (s || chain[i - first] & 1)
+			return s;
 	}
 	return NULL;
 }
 
-static void *find_symbol(const struct loaded *m, const ElfW(Dyn) * dynamic,
-			 const char *name)
+static const ElfW(Sym) *
+	find_symbol(const struct loaded *m, const ElfW(Dyn) * dynamic, const char *name)
 {
 	struct tables t = find_tables(m, dynamic);
 
 	if (!t.symbols || !t.strings)
 		return NULL;
 	if (t.gnu_hash)
-		return by_gnu_hash(m, &t, name);
+		return by_gnu_hash(&t, name);
 	for (uint32_t i = 1; t.hash && i < t.hash[1]; i++) {
-		void *p = defined_as(m, &t, i, name);
+		const ElfW(Sym) *s = defined_as(&t, i, name);
 
-		if (p)
-			return p;
+		if (s)
+			return s;
 	}
 	return NULL;
 }
 
-void *loaded_symbol(const struct loaded *m, const char *name)
+static const ElfW(Dyn) * find_dynamic(const struct loaded *m)
 {
 	const ElfW(Phdr) *p = find_phdr(m, PT_DYNAMIC);
 
-	return p ? find_symbol(m, (const void *)(m->bias + p->p_vaddr), name) : NULL;
+	return p ? (const void *)(m->bias + p->p_vaddr) : NULL;
+}
+
+ElfW(Sym) * loaded_symbol_entry(const struct loaded *m, const char *name)
+{
+	return (ElfW(Sym) *)(uintptr_t)find_symbol(m, find_dynamic(m), name);
+}
+
+void *loaded_symbol(const struct loaded *m, const char *name)
+{
+	const ElfW(Sym) *s = loaded_symbol_entry(m, name);
+
+	return s ? (void *)(m->bias + s->st_value) : NULL;
 }
 
 void *loaded_linked_symbol(const struct link_map *map, const char *name)
 {
 	struct loaded m = { .bias = map->l_addr };
+	const ElfW(Sym) *s = find_symbol(&m, map->l_ld, name);
 
-	return find_symbol(&m, map->l_ld, name);
+	return s ? (void *)(m.bias + s->st_value) : NULL;
+}
+
+static const ElfW(Dyn) * find_tag(const struct loaded *m, int64_t tag)
+{
+	const ElfW(Dyn) *d = find_dynamic(m);
+
+	while (d && d->d_tag != DT_NULL && d->d_tag != tag)
+		d++;
+	return d && d->d_tag == tag ? d : NULL;
+}
+
+const void *loaded_dynamic(const struct loaded *m, int64_t tag)
+{
+	const ElfW(Dyn) *d = find_tag(m, tag);
+
+	return d ? pointer(m, d) : NULL;
+}
+
+uint64_t loaded_dynamic_value(const struct loaded *m, int64_t tag)
+{
+	const ElfW(Dyn) *d = find_tag(m, tag);
+
+	return d ? d->d_un.d_val : 0;
+}
+
+struct each {
+	loaded_fn *fn;
+	void *ctx;
+};
+
+static int visit(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct loaded m = { info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr };
+	const struct each *each = ctx;
+
+	(void)size;
+	each->fn(&m, each->ctx);
+	return 0;
+}
+
+/* Sanitizers have a dl_iterate_phdr of their own, and what begins here may be their own
+ * first allocation, when that is not ready: where it can be, nobody is called. */
+void loaded_each(loaded_fn *fn, void *ctx)
+{
+	const struct link_map *map = NULL;
+	struct each each = { fn, ctx };
+	struct dl_find_object o;
+
+	if (!_dl_find_object && dl_iterate_phdr)
+		dl_iterate_phdr(visit, &each);
+	if (_dl_find_object && _dl_find_object((void *)__ehdr_start, &o) == 0)
+		map = o.dlfo_link_map;
+	while (map && map->l_prev)
+		map = map->l_prev;
+	for (; map; map = map->l_next) {
+		if (_dl_find_object((void *)map->l_ld, &o) != 0)
+			continue;
+		struct loaded m = loaded_at(o.dlfo_map_start);
+
+		fn(&m, ctx);
+	}
 }
 
 static size_t note_build_id(const uint8_t *at, size_t left, uint8_t *ret, size_t max)

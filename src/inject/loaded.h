@@ -37,6 +37,15 @@ uintptr_t loaded_start(const struct loaded *m);
 /* The default definition of a dynamic symbol, or NULL. */
 void *loaded_symbol(const struct loaded *m, const char *name);
 void *loaded_linked_symbol(const struct link_map *map, const char *name);
+/* As the object has it. */
+ElfW(Sym) * loaded_symbol_entry(const struct loaded *m, const char *name);
+/* What the object's dynamic section says there; NULL or 0: nothing. */
+const void *loaded_dynamic(const struct loaded *m, int64_t tag);
+uint64_t loaded_dynamic_value(const struct loaded *m, int64_t tag);
+
+/* Each object, in load order. */
+typedef void loaded_fn(const struct loaded *m, void *ctx);
+void loaded_each(loaded_fn *fn, void *ctx);
 
 /* The GNU build-id; returns its size, 0 when there is none or it exceeds max. */
 size_t loaded_build_id(const struct loaded *m, uint8_t *ret, size_t max);

@@ -42,7 +42,7 @@ static void set_noted(const char *at, size_t left, const struct dwell_hooks *hoo
 	}
 }
 
-static void set_loaded(const struct loaded *m, const struct dwell_hooks *hooks)
+static void set_loaded(const struct loaded *m, void *hooks)
 {
 	for (size_t i = 0; i < m->n_phdrs; i++) {
 		const ElfW(Phdr) *p = &m->phdrs[i];
@@ -53,33 +53,7 @@ static void set_loaded(const struct loaded *m, const struct dwell_hooks *hooks)
 	}
 }
 
-static int set_listed(struct dl_phdr_info *info, size_t size, void *hooks)
-{
-	struct loaded m = { info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr };
-
-	(void)size;
-	set_loaded(&m, hooks);
-	return 0;
-}
-
-/* Sanitizers have a dl_iterate_phdr of their own, and what begins here may be their own
- * first allocation, when that is not ready: where it can be, nobody is called. */
 void trace_cells_set(const struct dwell_hooks *hooks)
 {
-	const struct link_map *map = NULL;
-	struct dl_find_object o;
-
-	if (!_dl_find_object && dl_iterate_phdr)
-		dl_iterate_phdr(set_listed, (void *)(uintptr_t)hooks);
-	if (_dl_find_object && _dl_find_object((void *)__ehdr_start, &o) == 0)
-		map = o.dlfo_link_map;
-	while (map && map->l_prev)
-		map = map->l_prev;
-	for (; map; map = map->l_next) {
-		if (_dl_find_object((void *)map->l_ld, &o) != 0)
-			continue;
-		struct loaded m = loaded_at(o.dlfo_map_start);
-
-		set_loaded(&m, hooks);
-	}
+	loaded_each(set_loaded, (void *)(uintptr_t)hooks);
 }
