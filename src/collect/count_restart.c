@@ -16,7 +16,9 @@ static const uint16_t without_effect[] = {
 	0,   /* read: inotify */
 	19,  /* readv */
 	43,  /* accept, with a timeout */
-	45,  /* recvfrom, likewise */
+	44,  /* sendto, likewise */
+	45,  /* recvfrom */
+	46,  /* sendmsg */
 	47,  /* recvmsg */
 	65,  /* semop */
 	128, /* rt_sigtimedwait */
@@ -25,7 +27,10 @@ static const uint16_t without_effect[] = {
 	232, /* epoll_wait */
 	281, /* epoll_pwait */
 	288, /* accept4 */
+	299, /* recvmmsg */
+	307, /* sendmmsg */
 	333, /* io_pgetevents */
+	426, /* io_uring_enter: who has submitted something is told of that */
 	441, /* epoll_pwait2 */
 };
 

@@ -13,7 +13,10 @@
 #define POLL	 7
 #define NANO	 35
 #define CONNECT	 42
+#define SENDMSG	 46
 #define EPOLL	 232
+#define RECVMMSG 299
+#define URING	 426
 #define BEHIND	 0x1002
 #define THE_CALL 0x1000
 
@@ -48,6 +51,9 @@ static void calls_that_only_say_that_they_were_stopped_are_made_again(void **sta
 	(void)state;
 	check(EPOLL, -EINTR, COUNT_CALL_ENDS, EPOLL);
 	check(READ, -EINTR, COUNT_CALL_ENDS, READ);
+	check(SENDMSG, -EINTR, COUNT_CALL_ENDS, SENDMSG);
+	check(RECVMMSG, -EINTR, COUNT_CALL_ENDS, RECVMMSG);
+	check(URING, -EINTR, COUNT_CALL_ENDS, URING);
 	check(CONNECT, -EINTR, COUNT_CALL_NONE, 0); /* it has begun */
 	check(WRITE, -EINTR, COUNT_CALL_NONE, 0);
 }
