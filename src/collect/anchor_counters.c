@@ -65,15 +65,10 @@ static int begin_visit(struct visit *v, struct err *e)
 
 	v->threads.pid = v->c->pid;
 	rc = count_tracees_stop(&v->threads, e);
-	/* Also when another does not stand: these have been interrupted. */
-	vec_each(t, &v->threads.at) {
-		if (t->is_gone || !t->is_stopped)
-			continue;
-		if (count_tracee_get(t, &t->regs) && t->regs.cs == CODE_64BIT)
-			count_remote_make_call_again(t);
-		else if (rc == 0)
+	vec_each(t, &v->threads.at)
+		if (rc == 0 && !t->is_gone &&
+		    (!count_tracee_get(t, &t->regs) || t->regs.cs != CODE_64BIT))
 			rc = err_set(e, ERR_UNSUPPORTED, "it executes other code");
-	}
 	if (rc == 0 && !anchor_counters_read(v->c))
 		return err_set(e, ERR_OS, "it executes another program");
 	if (rc == 0)
@@ -143,7 +138,9 @@ static bool make_area(struct visit *v, uint64_t addr)
 	    !count_tracee_get(t, &t->regs) || !count_tracee_get_mask(t, &t->mask) ||
 	    !count_tracee_set_mask(t, ~0ULL))
 		return false;
-	is_made = map_area(v, t, addr) && count_tracee_stop_again(t);
+	is_made = map_area(v, t, addr);
+	/* Where the kernel makes the call again that it was in. */
+	is_made &= count_tracee_stop_again(t);
 	count_tracee_set(t, &t->regs);
 	count_tracee_set_mask(t, t->mask);
 	return is_made;

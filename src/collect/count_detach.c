@@ -521,7 +521,6 @@ static bool take_memory(const struct count_attached *a, struct count_tracee *t)
 	    count_caller_check(t, NULL) < 0 ||
 	    count_seccomp_check_unmap(t->tid, NULL) < 0)
 		return false;
-	count_remote_make_call_again(t);
 	count_tracee_set_mask(t, ~0ULL);
 	count_detach_memory(a, t);
 	count_tracee_stop_again(t);

@@ -1,33 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/count_late.h"
 
-#include <signal.h>
+#include <stdint.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/vec.h"
 #include "collect/count_wait.h"
+#include "host/clock.h"
+#include "host/procfs.h"
 
-#define CALL_STOP (SIGTRAP | 0x80) /* PTRACE_O_TRACESYSGOOD */
+#define AWAIT_NS UINT64_C(5000000000)
+#define NAP_NS	 2000000
 
 struct late {
 	pid_t pid, tid;
+	count_late_go_fn *go;
 };
 
 static _Thread_local VEC(struct late) all;
 
-void count_late_add(pid_t pid, pid_t tid)
+void count_late_add(pid_t pid, pid_t tid, count_late_go_fn *go)
 {
-	*vec_push(&all) = (struct late){ pid, tid };
-}
-
-/* It stands as it was told to, in a system call that it was followed to, or for a signal
- * of its own, which it gets. */
-static void let_go(const struct late *x, int status)
-{
-	bool has_signal = !(status >> 16) && WSTOPSIG(status) < CALL_STOP;
-
-	ptrace(PTRACE_DETACH, x->tid, 0, has_signal ? (long)WSTOPSIG(status) : 0L);
+	*vec_push(&all) = (struct late){ pid, tid, go };
 }
 
 /* Who executes another program is its first thread from then on, and as traced. */
@@ -45,7 +41,7 @@ static bool is_to_stop(struct late *x)
 
 	switch (count_wait(x->tid, WNOHANG, &status)) {
 	case COUNT_WAIT_STOPPED:
-		let_go(x, status);
+		x->go(x->tid, status);
 		return false;
 	case COUNT_WAIT_GONE:
 		return is_renamed(x);
@@ -64,6 +60,29 @@ void count_late_let_go(void)
 	all.n = n;
 	if (!n)
 		vec_fini(&all);
+}
+
+/* Who has been interrupted stops on the next CPU that it gets. */
+static bool is_any_to_run(void)
+{
+	struct procfs_stat stat;
+
+	vec_each(x, &all)
+		if (procfs_task_stat(x->pid, x->tid, &stat, NULL) == 0 &&
+		    stat.state == 'R')
+			return true;
+	return false;
+}
+
+void count_late_await(void)
+{
+	uint64_t until_ns = clock_monotonic_ns() + AWAIT_NS;
+
+	count_late_let_go();
+	while (is_any_to_run() && clock_monotonic_ns() < until_ns) {
+		nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+		count_late_let_go();
+	}
 }
 
 void count_late_forget(void)

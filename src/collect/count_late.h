@@ -14,12 +14,19 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-void count_late_add(pid_t pid, pid_t tid);
+/* It stands, with that status: it goes on as if nothing had been. */
+typedef void count_late_go_fn(pid_t tid, int status);
+
+void count_late_add(pid_t pid, pid_t tid, count_late_go_fn *go);
 /* Those that stand by now go on, and are known no more; to be called now and then. */
 void count_late_let_go(void);
 bool count_late_are_any(void);
 /* A thread of the process that is still to stop, or 0. */
 pid_t count_late_find(pid_t pid);
+/* Those that are to stop on the next CPU that they get have it, if that is soon: what
+ * they were told has interrupted a call, and when this thread ends nobody has that made
+ * again. */
+void count_late_await(void);
 /* Before this thread ends, with which the kernel takes back what they were told. */
 void count_late_forget(void);
 

@@ -90,18 +90,6 @@ bool count_remote_run_through(struct count_tracee *t, const struct user_regs_str
 	return count_tracee_stop_now(t) && is_told(t, word);
 }
 
-void count_remote_make_call_again(struct count_tracee *t)
-{
-	struct count_restart call = { .result = (int64_t)t->regs.rax,
-				      .call = (int64_t)t->regs.orig_rax,
-				      .ip = t->regs.rip };
-
-	if (call.result != -EINTR || !count_restart(&call))
-		return;
-	t->regs.rax = (unsigned long)call.kernels;
-	count_tracee_set(t, &t->regs);
-}
-
 /* By the instruction set's numbers. */
 #define REGISTERS(X)                                                                     \
 	X(rax, 0)                                                                        \

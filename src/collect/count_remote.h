@@ -31,10 +31,6 @@ bool count_remote_run(struct count_tracee *t, const struct user_regs_struct *fro
 bool count_remote_run_through(struct count_tracee *t, const struct user_regs_struct *from,
 			      uint64_t word, uint64_t limit_ns);
 
-/* The kernel makes most calls again that a stop interrupts, and those that only say so
- * where that is told to it.  Of one with its registers in t->regs. */
-void count_remote_make_call_again(struct count_tracee *t);
-
 /* Registers for a thread that is to go on natively; the rest stays, the base of gs with
  * it. */
 void count_remote_put(struct user_regs_struct *to, const struct count_control_regs *from);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,9 @@
 #include "host/procfs.h"
 
 #define CALL_STOP	(SIGTRAP | 0x80) /* PTRACE_O_TRACESYSGOOD */
+#define CODE_64BIT	0x33		 /* cs */
 #define STOP_LIMIT_NS	2000000000
-#define LET_GO_LIMIT_NS 100000000
+#define LET_GO_LIMIT_NS UINT64_C(100000000)
 #define END_LIMIT_NS	20000000
 #define NAP_NS		20000
 #define NAP_MAX_NS	5000000
@@ -104,6 +106,7 @@ void count_tracee_nap(uint64_t since_ns)
 {
 	uint64_t ns = (clock_monotonic_ns() - since_ns) / 16;
 
+	count_late_let_go();
 	ns = ns < NAP_NS ? NAP_NS : ns > NAP_MAX_NS ? NAP_MAX_NS : ns;
 	nanosleep(&(struct timespec){ .tv_nsec = (long)ns }, NULL);
 }
@@ -144,13 +147,31 @@ static enum count_stop call_stop(const struct count_tracee *t)
 	return info.op == PTRACE_SYSCALL_INFO_ENTRY ? COUNT_STOP_ENTRY : COUNT_STOP_EXIT;
 }
 
+/* The kernel makes most calls again that a stop interrupts, unless a handler comes first;
+ * those that only say EINTR where that is told to it, in a stop on the way out of it. */
+static void make_call_again(pid_t tid)
+{
+	const void *rax = (const void *)offsetof(struct user, regs.rax);
+	struct user_regs_struct regs;
+	struct count_restart call;
+
+	if (ptrace(PTRACE_PEEKUSER, tid, rax, 0) != -EINTR ||
+	    ptrace(PTRACE_GETREGS, tid, 0, &regs) < 0 || regs.cs != CODE_64BIT)
+		return;
+	call = (struct count_restart){ (int64_t)regs.rax, (int64_t)regs.orig_rax,
+				       regs.rip };
+	if (count_restart(&call))
+		ptrace(PTRACE_POKEUSER, tid, rax, (long)call.kernels);
+}
+
 static enum count_stop tell(struct count_tracee *t, int status, int *ret_signal)
 {
 	t->is_stopped = true;
+	if (status >> 16 != PTRACE_EVENT_STOP && WSTOPSIG(status) == CALL_STOP)
+		return call_stop(t);
+	make_call_again(t->tid);
 	if (status >> 16 == PTRACE_EVENT_STOP)
 		return COUNT_STOP_ASKED;
-	if (WSTOPSIG(status) == CALL_STOP)
-		return call_stop(t);
 	*ret_signal = WSTOPSIG(status);
 	return COUNT_STOP_SIGNAL;
 }
@@ -311,17 +332,28 @@ static bool stop_one(struct count_tracee *t, uint64_t until_ns)
 	return true;
 }
 
+/* It stands as it was told to, in a system call that it was followed to, or for a signal
+ * of its own, which it gets. */
+static void let_go_late(pid_t tid, int status)
+{
+	struct count_tracee t = { .tid = tid };
+
+	tell(&t, status, &t.signal);
+	count_tracee_let_go(&t);
+}
+
 /* Only a thread that stands can be let go. */
 void count_tracees_fini(struct count_tracees *t)
 {
-	uint64_t until_ns = clock_monotonic_ns() + LET_GO_LIMIT_NS;
+	uint64_t most_ns = limit_ns(t) < LET_GO_LIMIT_NS ? limit_ns(t) : LET_GO_LIMIT_NS;
+	uint64_t until_ns = clock_monotonic_ns() + most_ns;
 
 	count_tracees_let_go(t);
 	vec_each(x, &t->at)
 		count_tracee_interrupt(x);
 	vec_each(x, &t->at)
 		if (!stop_one(x, until_ns))
-			count_late_add(t->pid, x->tid);
+			count_late_add(t->pid, x->tid, let_go_late);
 	count_tracees_let_go(t);
 	vec_fini(&t->at);
 }

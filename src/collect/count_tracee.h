@@ -44,7 +44,9 @@ struct count_tracee {
 
 struct count_tracees {
 	pid_t pid;
-	uint64_t limit_ns; /* for which they are waited for, 0: two seconds */
+	/* For which they are waited for, 0: two seconds; and a tenth of one at most to
+	 * let those go that are not there by then. */
+	uint64_t limit_ns;
 	VEC(struct count_tracee) at;
 };
 
@@ -63,7 +65,9 @@ void count_tracee_let_go(struct count_tracee *t);
 /* Those that stand go on as their registers say, and are known no more. */
 void count_tracees_let_go(struct count_tracees *t);
 
-/* What has happened to it since it ran, without waiting. */
+/* What has happened to it since it ran, without waiting.  Of one that stands, but in a
+ * call that it was followed to, registers say that the call that this has interrupted is
+ * to be made again, as the kernel does it. */
 enum count_stop count_tracee_poll(struct count_tracee *t, int *ret_signal);
 /* On to the next system call, with a signal or 0. */
 void count_tracee_go(struct count_tracee *t, int signal);
@@ -78,7 +82,8 @@ bool count_tracee_stop_again(struct count_tracee *t);
 void count_tracee_go_on(struct count_tracee *t);
 bool count_tracee_keep_going(struct count_tracee *t);
 /* On a machine with much to do it stops, or goes on, when its turn comes, after many
- * others': the longer that has been, the longer the naps, which add little to it. */
+ * others': the longer that has been, the longer the naps, which add little to it.  Who
+ * was late before goes on meanwhile. */
 void count_tracee_nap(uint64_t since_ns);
 /* By one instruction.  False: it has ended, or is to have a signal first, which it has
  * when it is let go. */

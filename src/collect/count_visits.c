@@ -2,6 +2,7 @@
 #include "collect/count_visits.h"
 
 #include "collect/count_detach.h"
+#include "collect/count_late.h"
 #include "collect/count_status.h"
 #include "host/newcomers.h"
 #include "host/procfs.h"
@@ -10,6 +11,7 @@ void count_visits_fini(struct count_visits *v)
 {
 	vec_fini(&v->at);
 	count_resting_end(&v->resting);
+	count_late_await();
 }
 
 /* Of an engine that cannot go on from where it is nothing is left, and another comes. */

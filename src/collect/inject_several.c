@@ -40,6 +40,7 @@ static void take_turns(struct crew *c)
 static void *be_one_of_crew(void *crew)
 {
 	take_turns(crew);
+	count_late_await();
 	count_late_forget();
 	return NULL;
 }

@@ -68,22 +68,14 @@ int inject_stop_site(const struct inject_memory *m, const char *maps, size_t map
 
 static int take_registers(struct inject_stop *s, struct err *e)
 {
-	int rc = 0;
-
-	/* Of those that stand the calls are to be made again, whatever others do. */
 	vec_each(t, &s->threads.at) {
-		bool is_other;
-
-		if (t->is_gone || !t->is_stopped)
+		if (t->is_gone)
 			continue;
 		t->is_gone = !count_tracee_get(t, &t->regs);
-		is_other = !t->is_gone && t->regs.cs != CODE_64BIT;
-		if (is_other)
-			t->regs.rip = 0; /* its calls have other numbers */
-		if (is_other && rc == 0)
-			rc = err_set(e, ERR_UNSUPPORTED, "it executes 32-bit code");
+		if (!t->is_gone && t->regs.cs != CODE_64BIT)
+			return err_set(e, ERR_UNSUPPORTED, "it executes 32-bit code");
 	}
-	return rc;
+	return 0;
 }
 
 /* Who makes others stand does not wait for its turn meanwhile, if it may. */
@@ -112,9 +104,7 @@ static struct inject_stop *begin(pid_t pid)
 
 static struct inject_stop *settle(struct inject_stop *s, int rc, struct err *e)
 {
-	int rc_registers = take_registers(s, rc == 0 ? e : NULL);
-
-	if (rc == 0 && rc_registers == 0)
+	if (rc == 0 && take_registers(s, e) == 0)
 		return s;
 	inject_stop_end(s);
 	return NULL;
@@ -154,21 +144,17 @@ struct inject_stop *inject_stop_begin_one(pid_t pid, struct err *e)
 	return settle(s, count_tracees_stop_one(&s->threads, tid, e), e);
 }
 
-/* The kernel makes a call again, or ends it if a handler of the program's comes first; it
- * looks only at those that it has stopped on their way out of the kernel. */
+/* Whoever has done nothing for us is as it was.  The kernel makes a call again, or ends
+ * it if a handler of the program's comes first; it looks only at those that it has
+ * stopped on their way out of the kernel. */
 static void go_on_as_before(struct inject_stop *s, struct count_tracee *t)
 {
 	struct count_restart call = { (int64_t)t->regs.rax, (int64_t)t->regs.orig_rax,
 				      t->regs.rip };
-	bool is_helper = t == s->helper;
 
-	if (count_restart(&call) && (!is_helper || count_tracee_stop_again(t)))
+	if (count_restart(&call) && count_tracee_stop_again(t))
 		t->regs.rax = (unsigned long)call.kernels;
-	else if (!is_helper)
-		return;
 	count_tracee_set(t, &t->regs);
-	if (!is_helper)
-		return;
 	ptrace(PTRACE_SETFPREGS, t->tid, 0, &s->fp);
 	count_tracee_set_mask(t, t->mask);
 }
@@ -179,9 +165,8 @@ uint64_t inject_stop_end(struct inject_stop *s)
 
 	if (!s)
 		return 0;
-	vec_each(t, &s->threads.at)
-		if (t->is_stopped && !t->is_gone && t->regs.rip)
-			go_on_as_before(s, t);
+	if (s->helper && s->helper->is_stopped && !s->helper->is_gone)
+		go_on_as_before(s, s->helper);
 	count_tracees_fini(&s->threads);
 	stood_ns = clock_monotonic_ns() - s->since_ns;
 	if (s->is_hurrying)

@@ -334,6 +334,7 @@ void tracer_visits_end(struct tracer_visits *v)
 void tracer_visits_fini(struct tracer_visits *v)
 {
 	tracer_visits_end(v);
+	count_late_await();
 	vec_fini(&v->injected);
 	map_fini(&v->visited);
 	map_fini(&v->refused);

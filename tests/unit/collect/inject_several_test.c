@@ -32,6 +32,8 @@ static atomic_uint n_freed;
 #define N_LET_GO 3
 static atomic_uint n_let_go;
 static bool is_late;
+/* Of the others. */
+static atomic_uint n_awaited, n_forgotten;
 
 void count_late_let_go(void)
 {
@@ -43,8 +45,15 @@ bool count_late_are_any(void)
 	return is_late;
 }
 
+void count_late_await(void)
+{
+	n_awaited++;
+}
+
 void count_late_forget(void)
 {
+	n_forgotten++;
+	assert_true(n_awaited >= n_forgotten);
 }
 
 static void wait_until_they_are_let_go(void)
