@@ -59,11 +59,9 @@ struct inject {
 	uint64_t looked_ns, stood_ns;
 };
 
-static bool read_memory(void *ctx, uint64_t at, void *to, size_t bytes)
+static bool read_memory(const struct inject *i, uint64_t at, void *to, size_t bytes)
 {
-	const struct inject *i = ctx;
-
-	return pread(i->fd, to, bytes, (off_t)at) == (ssize_t)bytes;
+	return inject_memory_read(&i->memory, at, to, bytes);
 }
 
 static bool write_memory(void *ctx, uint64_t at, const void *from, size_t bytes)
@@ -92,16 +90,6 @@ void inject_free(struct inject *i)
 static void inject_freep(struct inject **i)
 {
 	inject_free(*i);
-}
-
-static int open_memory(struct inject *i, struct err *e)
-{
-	char path[64];
-
-	i->memory = (struct inject_memory){ read_memory, i };
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)i->pid);
-	i->fd = open(path, O_RDWR | O_CLOEXEC);
-	return i->fd < 0 ? err_os(e, "its memory cannot be had") : 0;
 }
 
 static int read_maps(const struct inject *i, struct buf *ret, struct err *e)
@@ -551,7 +539,7 @@ static int prepare(struct inject *i, const char *directory, struct err *e)
 	if (rc == 0)
 		rc = procfs_stat(getpid(), &own_stat, e);
 	if (rc == 0)
-		rc = open_memory(i, e);
+		rc = inject_memory_open(i->pid, O_RDWR, &i->fd, &i->memory, e);
 	i->head = (struct wire_injected){ .magic = WIRE_INJECTED_MAGIC,
 					  .library = checksum(),
 					  .owner_pid = (uint32_t)getpid(),
@@ -587,7 +575,7 @@ int inject_begin(pid_t pid, const char *directory, uint32_t traces, struct injec
 /* Put there by us, or a copy of that, and not of a program that it has executed since. */
 static bool has_ours(const struct inject *i, struct wire_injected *ret)
 {
-	return read_memory((void *)(uintptr_t)i, i->place.at, ret, sizeof(*ret)) &&
+	return read_memory(i, i->place.at, ret, sizeof(*ret)) &&
 	       inject_copies_is_of(&i->head, ret) && ret->first_pid == i->head.first_pid;
 }
 
@@ -724,7 +712,7 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 	child.pid = pid;
 	if (is_copy)
 		inject_ways_copy(&i->ways, &child.ways);
-	rc = open_memory(&child, e);
+	rc = inject_memory_open(pid, O_RDWR, &child.fd, &child.memory, e);
 	if (rc == 0 && is_copy)
 		rc = find_ways_of_copy(&child, e);
 	if (rc == 0)

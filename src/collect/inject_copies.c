@@ -2,9 +2,9 @@
 #include "collect/inject_copies.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
+#include "collect/inject_memory.h"
 #include "collect/inject_place.h"
 #include "host/procfs.h"
 
@@ -19,24 +19,19 @@ bool inject_copies_is_of(const struct wire_injected *by, const struct wire_injec
 	       head->owner_start == by->owner_start;
 }
 
-static int open_memory(pid_t pid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
 static void look_at(pid_t pid, const struct wire_injected *by, struct inject_copies *ret)
 {
-	own(closep) int fd = open_memory(pid);
+	own(closep) int fd = -1;
+	struct inject_memory m;
 
-	for (unsigned i = 0; i < INJECT_PLACE_N && fd >= 0; i++) {
+	if (inject_memory_open(pid, O_RDONLY, &fd, &m, NULL) < 0)
+		return;
+	for (unsigned i = 0; i < INJECT_PLACE_N; i++) {
 		uint64_t at = INJECT_PLACE_FIRST + i * INJECT_PLACE_STRIDE;
 		struct wire_injected head;
 
-		if (pread(fd, &head, sizeof(head), (off_t)at) == sizeof(head) &&
-		    head.is_patched && inject_copies_is_of(by, &head))
+		if (inject_memory_read(&m, at, &head, sizeof(head)) && head.is_patched &&
+		    inject_copies_is_of(by, &head))
 			*vec_push(&ret->of) =
 				(struct inject_copy){ pid, head.first_pid, at };
 	}
@@ -55,17 +50,11 @@ int inject_copies_find(const struct wire_injected *by, struct inject_copies *ret
 	return rc;
 }
 
-static bool read_by(void *ctx, uint64_t at, void *to, size_t bytes)
-{
-	const int *fd = ctx;
-
-	return pread(*fd, to, bytes, (off_t)at) == (ssize_t)bytes;
-}
-
 bool inject_copies_is_led(pid_t pid)
 {
-	own(closep) int fd = open_memory(pid);
-	const struct inject_memory m = { read_by, &fd };
+	own(closep) int fd = -1;
+	struct inject_memory m;
 
-	return fd >= 0 && inject_place_is_led(&m, getpid());
+	return inject_memory_open(pid, O_RDONLY, &fd, &m, NULL) == 0 &&
+	       inject_place_is_led(&m, getpid());
 }

@@ -2,7 +2,6 @@
 #include "collect/inject_probe.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "collect/inject.h"
@@ -12,27 +11,16 @@
 #include "collect/inject_status.h"
 #include "wire/tracer.h"
 
-static bool read_memory(void *ctx, uint64_t at, void *to, size_t bytes)
-{
-	const int *fd = ctx;
-
-	return pread(*fd, to, bytes, (off_t)at) == (ssize_t)bytes;
-}
-
 static int look_for_cancel(pid_t pid, struct err *e)
 {
 	own(closep) int fd = -1;
 	own(inject_objects_fini) struct inject_objects objects = { 0 };
-	struct inject_memory m = { read_memory, &fd };
+	struct inject_memory m;
 	uint64_t debug;
-	char path[64];
-	int rc;
+	int rc = inject_memory_open(pid, O_RDONLY, &fd, &m, e);
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return err_os(e, "its memory cannot be had");
-	rc = inject_linker_find(pid, &m, &debug, e);
+	if (rc == 0)
+		rc = inject_linker_find(pid, &m, &debug, e);
 	if (rc == 0)
 		rc = inject_objects_read(&m, debug, &objects, e);
 	return rc < 0 ? rc : inject_cancel_check(&m, &objects, WIRE_TRACER_IO, e);
