@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/crc32c.h"
@@ -23,6 +22,7 @@
 #include "collect/inject_status.h"
 #include "collect/inject_stop.h"
 #include "collect/inject_tables.h"
+#include "collect/inject_tries.h"
 #include "collect/inject_ways.h"
 #include "host/clock.h"
 #include "host/proc_maps.h"
@@ -32,13 +32,11 @@
 
 const char *const inject_why_not = NULL;
 
-#define MAPS_MAX   (UINT64_C(64) << 20)
-#define TRIES	   40
-#define BETWEEN_NS 5000000
-#define LOOK_NS	   UINT64_C(20000000)
-#define FIXED	   (MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE)
+#define MAPS_MAX (UINT64_C(64) << 20)
+#define LOOK_NS	 UINT64_C(20000000)
+#define FIXED	 (MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE)
 
-_Static_assert(TRIES / 2 >= INJECT_PLACE_N, "every place is tried");
+_Static_assert(INJECT_TRIES_MAX / 2 >= INJECT_PLACE_N, "every place is tried");
 
 struct inject {
 	pid_t pid;
@@ -56,6 +54,7 @@ struct inject {
 	bool is_within; /* somebody is, in what was put there before */
 	bool is_armed;	/* exceptions are unmasked in it still */
 	bool is_back;	/* its calls are led no more */
+	struct inject_tries tries;
 	uint64_t looked_ns, stood_ns;
 };
 
@@ -459,11 +458,6 @@ static int begin_in(struct inject *i, struct err *e)
 	return rc;
 }
 
-static void wait_a_bit(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = BETWEEN_NS }, NULL);
-}
-
 static int end_it(struct inject *i, struct inject_stop *s, struct err *e)
 {
 	int rc;
@@ -480,11 +474,9 @@ static int withdraw(struct inject *i, bool is_empty, struct err *e)
 	int rc = ERR_LIMIT;
 
 	i->head.is_empty = is_empty;
-	for (unsigned n = 0; n < TRIES && rc == ERR_LIMIT; n++) {
-		if (n)
-			wait_a_bit();
+	i->tries = (struct inject_tries){ 0 };
+	while (rc == ERR_LIMIT && inject_tries_next(&i->tries))
 		rc = do_while_standing(i, end_it, inject_stop_begin_one, e);
-	}
 	set_patched(i, false);
 	return rc;
 }
@@ -511,10 +503,9 @@ static int try_to_begin(struct inject *i, struct err *e)
 	uint64_t from = INJECT_PLACE_FIRST;
 	int rc = ERR_LIMIT;
 
-	for (unsigned n = 0; n < TRIES && rc == ERR_LIMIT; n++) {
-		if (n)
-			wait_a_bit();
-		if (n >= TRIES / 2 && i->is_within)
+	i->tries = (struct inject_tries){ 0 };
+	while (rc == ERR_LIMIT && inject_tries_next(&i->tries)) {
+		if (i->tries.n > INJECT_TRIES_MAX / 2 && i->is_within)
 			from = i->place.at + INJECT_PLACE_STRIDE;
 		rc = look(i, e);
 		if (rc == 0 && !i->is_put)
@@ -690,13 +681,11 @@ static int find_ways_of_copy(struct inject *copy, struct err *e)
 {
 	int rc = ERR_FORMAT;
 
-	for (unsigned n = 0; n < TRIES && (rc < 0 || !copy->ways.objects.is_settled);
-	     n++) {
-		if (n)
-			wait_a_bit();
+	copy->tries = (struct inject_tries){ 0 };
+	while ((rc < 0 || !copy->ways.objects.is_settled) &&
+	       inject_tries_next(&copy->tries))
 		rc = inject_objects_read(&copy->memory, copy->debug, &copy->ways.objects,
 					 e);
-	}
 	return rc < 0 ? rc : find_ways(copy, e);
 }
 
@@ -717,9 +706,8 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 		rc = find_ways_of_copy(&child, e);
 	if (rc == 0)
 		rc = ERR_LIMIT;
-	for (unsigned n = 0; n < TRIES && rc == ERR_LIMIT && is_ours(&child); n++) {
-		if (n)
-			wait_a_bit();
+	child.tries = (struct inject_tries){ 0 };
+	while (rc == ERR_LIMIT && is_ours(&child) && inject_tries_next(&child.tries)) {
 		if (!is_copy)
 			renew_ways(&child);
 		rc = do_while_standing(&child, lead_back, inject_stop_begin, e);
