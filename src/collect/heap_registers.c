@@ -47,7 +47,7 @@ void heap_registers_read(struct heap_registers *r, pid_t pid, pid_t tid)
 	if (procfs_tasks(pid, &tids, NULL) < 0 || !has_others(pid, tid, &tids) ||
 	    !may_stop(pid, &tids))
 		return;
-	stop = inject_stop_begin(pid, NULL);
+	stop = inject_stop_begin(pid, 0, NULL);
 	if (stop)
 		inject_stop_each(stop, take, r);
 	inject_stop_end(stop);

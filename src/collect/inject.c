@@ -34,7 +34,9 @@ const char *const inject_why_not = NULL;
 
 #define MAPS_MAX (UINT64_C(64) << 20)
 #define LOOK_NS	 UINT64_C(20000000)
-#define FIXED	 (MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE)
+/* By one thread, when nobody is led there any more. */
+#define WITHDRAW_NS UINT64_C(5000000000)
+#define FIXED	    (MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE)
 
 _Static_assert(INJECT_TRIES_MAX / 2 >= INJECT_PLACE_N, "every place is tried");
 
@@ -418,14 +420,14 @@ static int lead(struct inject *i, struct inject_stop *s, struct err *e)
 
 typedef int step_fn(struct inject *i, struct inject_stop *s, struct err *e);
 
-typedef struct inject_stop *stop_fn(pid_t pid, struct err *e);
+typedef struct inject_stop *stop_fn(pid_t pid, uint64_t limit_ns, struct err *e);
 
 /* ERR_LIMIT also: a thread has not had a CPU yet to stop on. */
 static int do_while_standing(struct inject *i, step_fn *step, stop_fn *stop,
 			     struct err *e)
 {
 	struct err why = { 0 };
-	struct inject_stop *s = stop(i->pid, &why);
+	struct inject_stop *s = stop(i->pid, inject_tries_stop_ns(&i->tries), &why);
 	int rc;
 
 	if (!s) {
@@ -471,10 +473,13 @@ static int end_it(struct inject *i, struct inject_stop *s, struct err *e)
 /* When nobody is led there any more. */
 static int withdraw(struct inject *i, bool is_empty, struct err *e)
 {
+	uint64_t until_ns = clock_monotonic_ns() + WITHDRAW_NS;
 	int rc = ERR_LIMIT;
 
 	i->head.is_empty = is_empty;
-	i->tries = (struct inject_tries){ 0 };
+	i->tries.n = 0;
+	if (i->tries.until_ns < until_ns)
+		i->tries.until_ns = until_ns;
 	while (rc == ERR_LIMIT && inject_tries_next(&i->tries))
 		rc = do_while_standing(i, end_it, inject_stop_begin_one, e);
 	set_patched(i, false);
@@ -498,12 +503,12 @@ static int find_ways(struct inject *i, struct err *e)
 
 /* What is in the way is given some time; then the next place is taken in which nobody is,
  * if there is one. */
-static int try_to_begin(struct inject *i, struct err *e)
+static int try_to_begin(struct inject *i, uint64_t until_ns, struct err *e)
 {
 	uint64_t from = INJECT_PLACE_FIRST;
 	int rc = ERR_LIMIT;
 
-	i->tries = (struct inject_tries){ 0 };
+	i->tries = inject_tries_until(until_ns);
 	while (rc == ERR_LIMIT && inject_tries_next(&i->tries)) {
 		if (i->tries.n > INJECT_TRIES_MAX / 2 && i->is_within)
 			from = i->place.at + INJECT_PLACE_STRIDE;
@@ -515,6 +520,7 @@ static int try_to_begin(struct inject *i, struct err *e)
 		if (rc == 0)
 			rc = begin_in(i, e);
 	}
+	rc = inject_tries_give_up(&i->tries, rc, e);
 	if (rc < 0 && i->is_put)
 		withdraw(i, true, NULL);
 	return rc;
@@ -541,8 +547,8 @@ static int prepare(struct inject *i, const char *directory, struct err *e)
 	return rc;
 }
 
-int inject_begin(pid_t pid, const char *directory, uint32_t traces, struct inject **ret,
-		 struct err *e)
+int inject_begin(pid_t pid, const char *directory, uint32_t traces, uint64_t until_ns,
+		 struct inject **ret, struct err *e)
 {
 	own(inject_freep) struct inject *i = xcalloc(1, sizeof(*i));
 	char where[64];
@@ -553,10 +559,10 @@ int inject_begin(pid_t pid, const char *directory, uint32_t traces, struct injec
 	i->fd = -1;
 	rc = prepare(i, directory, e);
 	if (rc == 0)
-		rc = try_to_begin(i, e);
+		rc = try_to_begin(i, until_ns, e);
 	snprintf(where, sizeof(where), "cannot trace process %d", (int)pid);
 	if (rc < 0)
-		return err_in(e, rc == ERR_LIMIT ? ERR_UNSUPPORTED : rc, where);
+		return err_in(e, rc, where);
 	*ret = steal(&i);
 	return 0;
 }
@@ -602,7 +608,7 @@ int inject_look(struct inject *i, struct err *e)
 		rc = inject_cancel_check(&i->memory, &i->ways.objects, i->traces, e);
 	if (rc < 0 || !patch(i, false))
 		return rc;
-	s = inject_stop_begin(i->pid, NULL);
+	s = inject_stop_begin(i->pid, 0, NULL);
 	if (!s)
 		return 0;
 	if (is_ours(i) && check_settled(i, NULL) == 0 && put_calls(i))
@@ -681,7 +687,6 @@ static int find_ways_of_copy(struct inject *copy, struct err *e)
 {
 	int rc = ERR_FORMAT;
 
-	copy->tries = (struct inject_tries){ 0 };
 	while ((rc < 0 || !copy->ways.objects.is_settled) &&
 	       inject_tries_next(&copy->tries))
 		rc = inject_objects_read(&copy->memory, copy->debug, &copy->ways.objects,
@@ -689,24 +694,25 @@ static int find_ways_of_copy(struct inject *copy, struct err *e)
 	return rc < 0 ? rc : find_ways(copy, e);
 }
 
-static int take_out_of(struct inject *i, pid_t pid, struct err *e)
+static int take_out_of(struct inject *i, pid_t pid, uint64_t until_ns, struct err *e)
 {
 	const char *what = "goes on with its calls led through ours";
 	struct inject child = *i;
 	bool is_copy = pid != i->pid;
 	struct wire_injected head;
-	char where[80];
+	char where[128];
 	int rc;
 
 	child.pid = pid;
 	if (is_copy)
 		inject_ways_copy(&i->ways, &child.ways);
+	child.tries = inject_tries_until(until_ns);
 	rc = inject_memory_open(pid, O_RDWR, &child.fd, &child.memory, e);
 	if (rc == 0 && is_copy)
 		rc = find_ways_of_copy(&child, e);
 	if (rc == 0)
 		rc = ERR_LIMIT;
-	child.tries = (struct inject_tries){ 0 };
+	child.tries.n = 0;
 	while (rc == ERR_LIMIT && is_ours(&child) && inject_tries_next(&child.tries)) {
 		if (!is_copy)
 			renew_ways(&child);
@@ -718,6 +724,10 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 		       "ours";
 		if (withdraw(&child, false, NULL) < 0)
 			switch_off(&child);
+	} else if (rc == ERR_LIMIT && !child.is_back && is_ours(&child)) {
+		/* Nobody is in the way of that. */
+		switch_off(&child);
+		what = "goes on with its calls led through ours, which pass them on";
 	} else if (child.is_back && (rc == 0 || rc == ERR_LIMIT) && is_ours(&child)) {
 		what = "keeps memory of ours, which nothing leads to";
 		rc = withdraw(&child, rc == 0, e);
@@ -734,23 +744,23 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 	if (rc == 0 || procfs_has_ended(pid))
 		return 0;
 	snprintf(where, sizeof(where), "process %d %s", (int)pid, what);
-	return err_in(e, rc, where);
+	return err_in(e, inject_tries_give_up(&child.tries, rc, e), where);
 }
 
-int inject_leave(struct inject *i, uint64_t *stood_ns, struct err *e)
+int inject_leave(struct inject *i, uint64_t until_ns, uint64_t *stood_ns, struct err *e)
 {
-	int rc = take_out_of(i, i->pid, e);
+	int rc = take_out_of(i, i->pid, until_ns, e);
 
 	*stood_ns += i->stood_ns;
 	i->stood_ns = 0;
 	return rc;
 }
 
-int inject_leave_copy(const struct inject *i, pid_t pid, struct err *e)
+int inject_leave_copy(const struct inject *i, pid_t pid, uint64_t until_ns, struct err *e)
 {
 	struct inject first = *i;
 
-	return take_out_of(&first, pid, e);
+	return take_out_of(&first, pid, until_ns, e);
 }
 
 const struct wire_injected *inject_head(const struct inject *i)

@@ -6,12 +6,13 @@
 const char *const inject_why_not =
 	"is loaded when a program starts on this CPU: use 'dwell run'";
 
-int inject_begin(pid_t pid, const char *directory, uint32_t traces, struct inject **ret,
-		 struct err *e)
+int inject_begin(pid_t pid, const char *directory, uint32_t traces, uint64_t until_ns,
+		 struct inject **ret, struct err *e)
 {
 	(void)pid;
 	(void)directory;
 	(void)traces;
+	(void)until_ns;
 	(void)ret;
 	return err_set(e, ERR_UNSUPPORTED, "%s", inject_why_not);
 }
@@ -23,18 +24,20 @@ int inject_look(struct inject *i, struct err *e)
 	return 0;
 }
 
-int inject_leave(struct inject *i, uint64_t *stood_ns, struct err *e)
+int inject_leave(struct inject *i, uint64_t until_ns, uint64_t *stood_ns, struct err *e)
 {
 	(void)i;
+	(void)until_ns;
 	(void)stood_ns;
 	(void)e;
 	return 0;
 }
 
-int inject_leave_copy(const struct inject *i, pid_t pid, struct err *e)
+int inject_leave_copy(const struct inject *i, pid_t pid, uint64_t until_ns, struct err *e)
 {
 	(void)i;
 	(void)pid;
+	(void)until_ns;
 	(void)e;
 	return 0;
 }

@@ -25,10 +25,13 @@ struct inject_wish {
 	struct err why;
 };
 
-void inject_several_begin(struct inject_wish *all, size_t n, uint32_t traces);
+/* Each is tried for ten seconds at most, and after until_ns once. */
+void inject_several_begin(struct inject_wish *all, size_t n, uint32_t traces,
+			  uint64_t until_ns);
 /* These processes of one recorder are as they were, as inject_leave() says; so are
- * children that they made since, which are looked for once for all of them.  Frees them.
- * Otherwise *e says what is left first. */
+ * children that they made since, which are looked for once for all of them.  Each is
+ * tried for ten seconds at most, and once after half a minute.  Frees them.  Otherwise *e
+ * says what is left first, and names the others. */
 int inject_several_end(struct inject *const *all, size_t n, uint64_t *stood_ns,
 		       struct err *e);
 

@@ -92,11 +92,12 @@ static void hurry_no_more(void)
 	sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
 }
 
-static struct inject_stop *begin(pid_t pid)
+static struct inject_stop *begin(pid_t pid, uint64_t limit_ns)
 {
 	struct inject_stop *s = xcalloc(1, sizeof(*s));
 
 	s->threads.pid = pid;
+	s->threads.limit_ns = limit_ns;
 	s->is_hurrying = hurry();
 	s->since_ns = clock_monotonic_ns();
 	return s;
@@ -110,9 +111,9 @@ static struct inject_stop *settle(struct inject_stop *s, int rc, struct err *e)
 	return NULL;
 }
 
-struct inject_stop *inject_stop_begin(pid_t pid, struct err *e)
+struct inject_stop *inject_stop_begin(pid_t pid, uint64_t limit_ns, struct err *e)
 {
-	struct inject_stop *s = begin(pid);
+	struct inject_stop *s = begin(pid, limit_ns);
 
 	return settle(s, count_tracees_stop(&s->threads, e), e);
 }
@@ -136,10 +137,10 @@ static pid_t choose_one(pid_t pid)
 	return pid;
 }
 
-struct inject_stop *inject_stop_begin_one(pid_t pid, struct err *e)
+struct inject_stop *inject_stop_begin_one(pid_t pid, uint64_t limit_ns, struct err *e)
 {
 	pid_t tid = choose_one(pid);
-	struct inject_stop *s = begin(pid);
+	struct inject_stop *s = begin(pid, limit_ns);
 
 	return settle(s, count_tracees_stop_one(&s->threads, tid, e), e);
 }

@@ -21,11 +21,11 @@ struct inject_stop;
 must_use int inject_stop_site(const struct inject_memory *m, const char *maps,
 			      size_t maps_bytes, uint64_t *ret, struct err *e);
 
-/* NULL: some thread does not stop, or may not be stopped; ERR_LIMIT: it waits for a CPU.
- */
-struct inject_stop *inject_stop_begin(pid_t pid, struct err *e);
+/* limit_ns: for which threads are waited for, 0: two seconds.  NULL: some thread does not
+ * stop, or may not be stopped; ERR_LIMIT: it waits for a CPU. */
+struct inject_stop *inject_stop_begin(pid_t pid, uint64_t limit_ns, struct err *e);
 /* Only one thread, of those that wait for something if there is one. */
-struct inject_stop *inject_stop_begin_one(pid_t pid, struct err *e);
+struct inject_stop *inject_stop_begin_one(pid_t pid, uint64_t limit_ns, struct err *e);
 /* All go on as if nothing had been; calls that they were in are made again.  How long it
  * was since the first was asked to stop. */
 uint64_t inject_stop_end(struct inject_stop *s);

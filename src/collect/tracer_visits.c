@@ -24,6 +24,9 @@
 /* More would be programs that make others faster than they can be visited. */
 #define ROUNDS_MAX 100
 
+/* Those that are still to be visited by then are tried once. */
+#define BEGIN_NS UINT64_C(30000000000)
+
 /* Whether it can be. */
 
 static bool allows(pid_t pid, uint32_t traces, struct err *e)
@@ -152,7 +155,7 @@ static int visit(struct tracer_visits *v, pid_t pid, struct err *e)
 	struct err why = { 0 };
 
 	if (wish(v, pid, &w, &why) == 0) {
-		inject_several_begin(&w, 1, v->traces);
+		inject_several_begin(&w, 1, v->traces, v->until_ns);
 		keep(v, &w);
 		why = w.why;
 	}
@@ -218,7 +221,7 @@ static void add_descendant(struct tracer_visits *v, pid_t pid, struct wishes *to
 
 static void visit_several(struct tracer_visits *v, struct wishes *w)
 {
-	inject_several_begin(w->of.at, w->of.n, v->traces);
+	inject_several_begin(w->of.at, w->of.n, v->traces, v->until_ns);
 	vec_each(x, &w->of) {
 		keep(v, x);
 		if (!x->ret && !dispense_with(v, x->pid, &x->why))
@@ -273,6 +276,7 @@ int tracer_visits_begin(struct tracer_visits *v, struct err *e)
 	const struct scope *scope = v->context->scope;
 	struct err first = { 0 };
 
+	v->until_ns = clock_monotonic_ns() + BEGIN_NS;
 	/* A shell's child, maybe, which is no stranger either. */
 	*map_slot(&v->refused, (uint64_t)getpid(), NULL) = 1;
 	for (size_t i = 0; i < scope->n_pids; i++) {

@@ -47,6 +47,7 @@ struct tracer_visits {
 	uint64_t n_refused;   /* descendants */
 	struct err unwrapped; /* why the first was dispensed with; .code 0: none was */
 	struct err trouble;   /* what is not as it was there; .code 0: nothing */
+	uint64_t until_ns;    /* how long others may be waited for */
 	uint64_t stood_ns;    /* how long those stood for it */
 };
 

@@ -4,6 +4,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "collect/count_late.h"
 #include "host/procfs.h"
 #include "memory_of_others.h"
 
@@ -144,7 +146,7 @@ static void a_filter_for_all_does_not_meet_what_is_done_for_us(void **state)
 		skip();
 	site = find_site();
 	set_up(&f);
-	s = inject_stop_begin_one(f.pid, NULL);
+	s = inject_stop_begin_one(f.pid, 0, NULL);
 	assert_non_null(s);
 	assert_int_equal(inject_stop_take(s, &tid_at, NULL), 0);
 	assert_int_equal(write(f.tell[1], &c, 1), 1);
@@ -173,7 +175,7 @@ static void masks_and_registers_of_arithmetic_are_changed_for_good(void **state)
 		skip();
 	set_up(&f);
 	for (unsigned round = 0; round < 2; round++) {
-		s = inject_stop_begin(f.pid, NULL);
+		s = inject_stop_begin(f.pid, 0, NULL);
 		assert_non_null(s);
 		assert_int_equal(inject_stop_n(s), 2);
 		for (size_t i = 0; i < 2 && round == 0; i++) {
@@ -252,7 +254,7 @@ static pid_t walk(void (*code)(void))
 static size_t lead_out(pid_t pid, bool is_to_succeed)
 {
 	const uint64_t lo = (uintptr_t)__start_walked, hi = (uintptr_t)__stop_walked;
-	struct inject_stop *s = inject_stop_begin(pid, NULL);
+	struct inject_stop *s = inject_stop_begin(pid, 0, NULL);
 	struct inject_stop_thread t;
 	bool was_within;
 
@@ -268,7 +270,7 @@ static size_t lead_out(pid_t pid, bool is_to_succeed)
 
 static bool is_blocked(pid_t pid, int signal)
 {
-	struct inject_stop *s = inject_stop_begin(pid, NULL);
+	struct inject_stop *s = inject_stop_begin(pid, 0, NULL);
 	struct inject_stop_thread t = { 0 };
 
 	assert_non_null(s);
@@ -328,6 +330,38 @@ static void who_never_leaves_is_left_where_it_is(void **state)
 	waitpid(pid, NULL, 0);
 }
 
+/* It has this CPU as long as we do not. */
+static void who_has_no_cpu_is_waited_for_as_long_as_may_be(void **state)
+{
+	struct err e = { 0 };
+	cpu_set_t before, one;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	pid = fork();
+	if (!pid)
+		for (;;)
+			;
+	usleep(1000); /* it is there, and executes that */
+	while (e.code != ERR_LIMIT) {
+		struct procfs_stat stat;
+
+		e = (struct err){ 0 };
+		inject_stop_end(inject_stop_begin(pid, 1, &e));
+		assert_int_equal(procfs_stat(pid, &stat, NULL), 0);
+		assert_true(stat.user_ns < WALKED_MAX_NS);
+	}
+	count_late_await();
+	assert_false(count_late_are_any());
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -335,6 +369,7 @@ int main(void)
 		cmocka_unit_test(
 			who_is_in_code_is_led_out_of_it_by_as_much_as_that_takes),
 		cmocka_unit_test(who_never_leaves_is_left_where_it_is),
+		cmocka_unit_test(who_has_no_cpu_is_waited_for_as_long_as_may_be),
 		cmocka_unit_test(masks_and_registers_of_arithmetic_are_changed_for_good),
 	};
 

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tracing experiments on processes whose threads wait for a CPU that others have: they are
+not waited for for ever, and it is said which they were.
+usage: inject_starved.py DWELL PROGRAM_DIR [WORD...]"""
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import harness
+import visiting
+from harness import DIR, report, run_all, test
+from visiting import LIMIT_S, attached, check_left, is_free, is_traced_by, obeying, wait_until
+
+VISITED = f'{os.path.abspath(sys.argv[2])}/e2e-visited'
+
+
+def visited(*args):
+    return obeying(visiting.Program(VISITED, *args))
+
+
+def tids_of(pid):
+    return [int(tid) for tid in os.listdir(f'/proc/{pid}/task')]
+
+
+@contextlib.contextmanager
+def starved(pid):
+    """Of its CPU it has a thirty thousandth part, until the block ends: some milliseconds in a minute and a half."""
+    cpus = os.sched_getaffinity(0)
+    with harness.beside(sys.executable, '-c', 'print("ready", flush=True)\nwhile True: pass', stdout=subprocess.PIPE, text=True) as hog:
+        assert hog.stdout.readline() == 'ready\n'
+        os.sched_setaffinity(hog.pid, {min(cpus)})
+        os.setpriority(os.PRIO_PROCESS, hog.pid, -20)
+        for tid in tids_of(pid):
+            os.sched_setaffinity(tid, {min(cpus)})
+            os.sched_setscheduler(tid, os.SCHED_IDLE, os.sched_param(0))
+        yield
+        hog.kill()
+        for tid in tids_of(pid):
+            os.sched_setscheduler(tid, os.SCHED_OTHER, os.sched_param(0))
+            os.sched_setaffinity(tid, cpus)
+
+
+def check_as_before(p):
+    assert p.tell('calls').startswith('0 wrong'), p.tell('wrong')
+    p.end()
+
+
+@test
+def who_has_no_cpu_is_left_out_and_the_others_are_traced():
+    path = f'{DIR}/starved.dwell'
+    with visited('busy') as poor, visited() as other:
+        tids = tids_of(poor.pid)
+        with starved(poor.pid):
+            with harness.beside(harness.DWELL, 'attach', '-e', 'heap', '-p', str(poor.pid), '-p', str(other.pid), '-o', path,
+                                stderr=subprocess.PIPE, text=True) as d:
+                wait_until(lambda: d.poll() is not None or is_traced_by(other.pid, d.pid), 'it does not begin')
+                assert d.poll() is None, d.stderr.read()
+                other.tell('calls')
+                d.send_signal(signal.SIGINT)
+                assert d.wait(LIMIT_S) == 0, d.stderr.read()
+        wait_until(lambda: all(is_free(tid) for tid in tids_of(poor.pid)), 'it is held')
+        check_left(poor.pid)
+        check_left(other.pid)
+        check_as_before(poor)
+    refused, = report(path)['sources'][0]['not_followed']
+    why = re.fullmatch(r'given up after .* s: thread (\d+) has been waiting for a CPU for .* s', refused['why'])
+    assert why and int(why.group(1)) in tids and refused['processes'] == 1, (refused, tids)
+
+
+@test
+def who_has_no_cpu_when_it_is_left_is_named_and_its_calls_pass():
+    path = f'{DIR}/starved-later.dwell'
+    with visited('busy') as poor, visited() as other:
+        with harness.beside(harness.DWELL, 'attach', '-e', 'heap', '-p', str(poor.pid), '-p', str(other.pid), '-o', path,
+                            stderr=subprocess.PIPE, text=True) as d:
+            wait_until(lambda: d.poll() is not None or is_traced_by(other.pid, d.pid), 'it does not begin')
+            with starved(poor.pid):
+                d.send_signal(signal.SIGINT)
+                said = d.communicate(timeout=LIMIT_S)[1]
+        assert d.returncode == 0 and f'process {poor.pid} goes on with its calls led through ours, which pass them on' in said, said
+        assert 'waiting for a CPU' in said and str(other.pid) not in said, said
+        check_left(other.pid)
+        # Who comes next leaves it as it was.
+        with attached(poor.pid, f'{DIR}/starved-again.dwell'):
+            poor.tell('calls')
+        check_left(poor.pid)
+        check_as_before(poor)
+
+
+if __name__ == '__main__':
+    if visiting.why_not():
+        sys.exit(harness.skip_all(visiting.why_not()))
+    sys.exit(run_all(harness.TESTS, words=sys.argv[3:]))
