@@ -34,6 +34,10 @@ const char *const inject_why_not = NULL;
 
 #define MAPS_MAX (UINT64_C(64) << 20)
 #define LOOK_NS	 UINT64_C(20000000)
+/* The recorder does nothing else meanwhile: so long at most, and for such a part of the
+ * time. */
+#define LOOK_STOP_NS UINT64_C(20000000)
+#define LOOK_PART    16
 /* By one thread, when nobody is led there any more. */
 #define WITHDRAW_NS UINT64_C(5000000000)
 #define FIXED	    (MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE)
@@ -57,7 +61,7 @@ struct inject {
 	bool is_armed;	/* exceptions are unmasked in it still */
 	bool is_back;	/* its calls are led no more */
 	struct inject_tries tries;
-	uint64_t looked_ns, stood_ns;
+	uint64_t look_ns, stood_ns;
 };
 
 static bool read_memory(const struct inject *i, uint64_t at, void *to, size_t bytes)
@@ -426,11 +430,13 @@ typedef struct inject_stop *stop_fn(pid_t pid, uint64_t limit_ns, struct err *e)
 static int do_while_standing(struct inject *i, step_fn *step, stop_fn *stop,
 			     struct err *e)
 {
+	uint64_t since_ns = clock_monotonic_ns();
 	struct err why = { 0 };
 	struct inject_stop *s = stop(i->pid, inject_tries_stop_ns(&i->tries), &why);
 	int rc;
 
 	if (!s) {
+		i->stood_ns += clock_monotonic_ns() - since_ns;
 		if (e)
 			*e = why;
 		return why.code;
@@ -593,28 +599,36 @@ static bool renew_ways(struct inject *i)
 	return true;
 }
 
+/* If it does not stand now, it is looked at later. */
+static void lead_more(struct inject *i)
+{
+	uint64_t since_ns = clock_monotonic_ns(), ns;
+	struct inject_stop *s = inject_stop_begin(i->pid, LOOK_STOP_NS, NULL);
+
+	if (s && is_ours(i) && check_settled(i, NULL) == 0 && put_calls(i))
+		patch(i, true);
+	inject_stop_end(s);
+	ns = clock_monotonic_ns() - since_ns;
+	i->stood_ns += ns;
+	if (!s)
+		i->look_ns = since_ns + LOOK_PART * ns;
+}
+
 int inject_look(struct inject *i, struct err *e)
 {
 	uint64_t now_ns = clock_monotonic_ns();
-	struct inject_stop *s;
 	int rc = 0;
 
-	if (now_ns - i->looked_ns < LOOK_NS)
+	if (now_ns < i->look_ns)
 		return 0;
-	i->looked_ns = now_ns;
+	i->look_ns = now_ns + LOOK_NS;
 	if (!is_ours(i))
 		return 0;
 	if (renew_ways(i))
 		rc = inject_cancel_check(&i->memory, &i->ways.objects, i->traces, e);
-	if (rc < 0 || !patch(i, false))
-		return rc;
-	s = inject_stop_begin(i->pid, 0, NULL);
-	if (!s)
-		return 0;
-	if (is_ours(i) && check_settled(i, NULL) == 0 && put_calls(i))
-		patch(i, true);
-	i->stood_ns += inject_stop_end(s);
-	return 0;
+	if (rc == 0 && patch(i, false))
+		lead_more(i);
+	return rc;
 }
 
 /* Taking it out. */

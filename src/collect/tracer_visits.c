@@ -26,6 +26,9 @@
 
 /* Those that are still to be visited by then are tried once. */
 #define BEGIN_NS UINT64_C(30000000000)
+/* The recorder does nothing else when it looks at them, so it is for others to be looked
+ * at the next time. */
+#define LOOK_NS UINT64_C(20000000)
 
 /* Whether it can be. */
 
@@ -303,25 +306,35 @@ static void leave(struct tracer_visits *v, struct inject *const *all, size_t n)
 		v->trouble = e;
 }
 
+/* False: it was to be left. */
+static bool look_at(struct tracer_visits *v, const struct tracer_visit *x)
+{
+	struct err why = { 0 };
+	char text[sizeof(why.text) + 40];
+
+	if (inject_look(x->inject, &why) == 0)
+		return true;
+	leave(v, &x->inject, 1);
+	snprintf(text, sizeof(text), "only until it loaded a library: %s", why.text);
+	note(v->context, x->pid, text);
+	return false;
+}
+
 void tracer_visits_look(struct tracer_visits *v)
 {
-	size_t n = 0;
+	uint64_t until_ns = clock_monotonic_ns() + LOOK_NS;
 
 	count_late_let_go();
-	vec_each(x, &v->injected) {
-		struct err why = { 0 };
-		char text[sizeof(why.text) + 40];
+	for (size_t n = v->injected.n; n && clock_monotonic_ns() < until_ns; n--) {
+		struct tracer_visit *x;
 
-		if (inject_look(x->inject, &why) == 0) {
-			v->injected.at[n++] = *x;
-			continue;
-		}
-		leave(v, &x->inject, 1);
-		snprintf(text, sizeof(text), "only until it loaded a library: %s",
-			 why.text);
-		note(v->context, x->pid, text);
+		v->next = v->next < v->injected.n ? v->next : 0;
+		x = &v->injected.at[v->next];
+		if (look_at(v, x))
+			v->next++;
+		else
+			*x = v->injected.at[--v->injected.n];
 	}
-	v->injected.n = n;
 }
 
 void tracer_visits_end(struct tracer_visits *v)

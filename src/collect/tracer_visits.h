@@ -41,6 +41,7 @@ struct tracer_visits {
 	void *ctx;
 
 	VEC(struct tracer_visit) injected;
+	size_t next;	      /* of these, to be looked at */
 	struct map visited;   /* pids */
 	struct map refused;   /* they are known to have no ring; for timer_totals */
 	bool is_given;	      /* the first directory is somebody's */
