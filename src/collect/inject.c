@@ -60,6 +60,7 @@ struct inject {
 	bool is_within; /* somebody is, in what was put there before */
 	bool is_armed;	/* exceptions are unmasked in it still */
 	bool is_back;	/* its calls are led no more */
+	bool is_busy;	/* all of its threads want a CPU */
 	struct inject_tries tries;
 	uint64_t look_ns, stood_ns;
 };
@@ -454,12 +455,14 @@ static bool has_threads(pid_t pid)
 }
 
 /* Where there is only one thread, it stands once for both: to stop may be a turn of all
- * that wait for a CPU. */
+ * that wait for a CPU, and so is each call that is made for us while the others go on.
+ * Where all want a CPU they stand for both, too. */
 static int begin_in(struct inject *i, struct err *e)
 {
 	int rc = 0;
 
-	if (!i->is_put && !i->place.is_mapped && has_threads(i->pid))
+	if (!i->is_put && !i->place.is_mapped && has_threads(i->pid) &&
+	    inject_stop_may_be_soon(i->pid))
 		rc = do_while_standing(i, put_in, inject_stop_begin_one, e);
 	if (rc == 0)
 		rc = do_while_standing(i, lead, inject_stop_begin, e);
@@ -691,7 +694,7 @@ static int lead_back(struct inject *i, struct inject_stop *s, struct err *e)
 		return err_set(e, ERR_LIMIT, "threads of it are within");
 	/* If not now, it stands once more. */
 	i->head.is_empty = true;
-	if (inject_stop_n(s) == 1 && end_it(i, s, NULL) == 0)
+	if ((inject_stop_n(s) == 1 || i->is_busy) && end_it(i, s, NULL) == 0)
 		set_patched(i, false);
 	return 0;
 }
@@ -730,6 +733,7 @@ static int take_out_of(struct inject *i, pid_t pid, uint64_t until_ns, struct er
 	while (rc == ERR_LIMIT && is_ours(&child) && inject_tries_next(&child.tries)) {
 		if (!is_copy)
 			renew_ways(&child);
+		child.is_busy = !inject_stop_may_be_soon(pid);
 		rc = do_while_standing(&child, lead_back, inject_stop_begin, e);
 	}
 	if (rc == ERR_LIMIT && child.is_armed && is_ours(&child)) {

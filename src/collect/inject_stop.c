@@ -125,8 +125,8 @@ static bool waits(pid_t pid, pid_t tid)
 	return procfs_task_stat(pid, tid, &stat, NULL) == 0 && stat.state == 'S';
 }
 
-/* The first of a process has the best name, and is taken if none waits. */
-static pid_t choose_one(pid_t pid)
+/* 0: none. */
+static pid_t find_waiting(pid_t pid)
 {
 	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
 
@@ -134,7 +134,20 @@ static pid_t choose_one(pid_t pid)
 		for (size_t i = 0; i < tids.ids.n; i++)
 			if (waits(pid, tids.ids.at[i]))
 				return tids.ids.at[i];
-	return pid;
+	return 0;
+}
+
+bool inject_stop_may_be_soon(pid_t pid)
+{
+	return find_waiting(pid) != 0;
+}
+
+/* The first of a process has the best name, and is taken if none waits. */
+static pid_t choose_one(pid_t pid)
+{
+	pid_t tid = find_waiting(pid);
+
+	return tid ? tid : pid;
 }
 
 struct inject_stop *inject_stop_begin_one(pid_t pid, uint64_t limit_ns, struct err *e)

@@ -24,6 +24,8 @@ must_use int inject_stop_site(const struct inject_memory *m, const char *maps,
 /* limit_ns: for which threads are waited for, 0: two seconds.  NULL: some thread does not
  * stop, or may not be stopped; ERR_LIMIT: it waits for a CPU. */
 struct inject_stop *inject_stop_begin(pid_t pid, uint64_t limit_ns, struct err *e);
+/* Is there a thread that waits for something?  It stops when it is told to. */
+bool inject_stop_may_be_soon(pid_t pid);
 /* Only one thread, of those that wait for something if there is one. */
 struct inject_stop *inject_stop_begin_one(pid_t pid, uint64_t limit_ns, struct err *e);
 /* All go on as if nothing had been; calls that they were in are made again.  How long it
