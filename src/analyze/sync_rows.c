@@ -56,6 +56,8 @@ function_at(const struct making *m, const struct profile_sample *s, size_t i)
 	return profile_function(m->p, s->frames[i].function);
 }
 
+static const char begun_before[] = "[begun before]";
+
 static bool is_inner(const char *name)
 {
 	return strcmp(name, "[held by]") == 0 || strcmp(name, "[woken by]") == 0;
@@ -104,7 +106,8 @@ static bool find_place(const struct making *m, const struct profile_sample *s,
 		} else if (ret->what && is_inner(f->name)) {
 			ret->holder = i + 1;
 			break;
-		} else if (ret->what && !text_starts(f->name, "[from ")) {
+		} else if (ret->what && !text_starts(f->name, "[from ") &&
+			   strcmp(f->name, begun_before) != 0) {
 			ret->lock = s->frames[i].function;
 		}
 		ret->inner = f->name;
@@ -139,6 +142,7 @@ static void add_holder(struct sync_sums *s, const struct place *at)
 
 struct column {
 	const char *event;
+	/* NULL: each sample is a wait without an end. */
 	void (*add)(struct sync_sums *s, const struct place *at);
 	bool is_holder;
 	const char *of_lock; /* event of the same of a lock; NULL: this one */
@@ -151,6 +155,7 @@ static const struct column columns[] = {
 	{ "sync-waits", add_n, false, "lock-waits" },
 	{ "wait-durations", add_step, false, NULL },
 	{ "holder-time", add_holder, true, NULL },
+	{ "unfinished-wait-time", NULL, false, NULL },
 };
 
 static const struct column *column_of(const struct profile *p, size_t i)
@@ -349,6 +354,56 @@ static void add_paths(struct sync_row *row, const struct column *c,
 		add_path(&row->holders, c, at, at->holder, at->sample->n_frames);
 }
 
+/* "[thread 17]", without its brackets; NULL: it is not known. */
+static char *copy_holder(const struct making *m, const struct place *at)
+{
+	const struct profile_sample *s = at->sample;
+	const char *name = at->holder && at->holder < s->n_frames
+				   ? name_of(m, s->frames[at->holder].function)
+				   : NULL;
+
+	return name && *name == '['
+		       ? xasprintf("%.*s", (int)strcspn(name + 1, "]"), name + 1)
+		       : NULL;
+}
+
+static void add_unfinished(struct making *m, const struct place *at)
+{
+	const struct profile_sample *s = at->sample;
+	uint64_t start_ns =
+		profile_start_ns(m->p, profile_column(m->p, s->column)->source);
+	uint64_t since_ns = s->time_ns > s->weight ? s->time_ns - s->weight : 0;
+	bool is_known = s->count <= 1 && since_ns >= start_ns &&
+			strcmp(at->inner, begun_before) != 0;
+	sync_paths paths = { 0 };
+
+	*vec_push(&m->rows->unfinished) = (struct sync_unfinished){
+		.thread = thread_name(m, at),
+		.name = lock_name(m, at),
+		.what = copy_what(at),
+		.holder = copy_holder(m, at),
+		.pid = s->process->pid,
+		.tid = s->thread->tid,
+		.is_lock = at->is_lock,
+		.n = s->count ? s->count : 1,
+		.ns = s->weight,
+		.since_ns = is_known ? since_ns - start_ns : UINT64_MAX,
+		.path = *path_of(&paths, at, 0, at->n_code),
+	};
+	vec_fini(&paths);
+}
+
+static int compare_unfinished(const void *a, const void *b)
+{
+	const struct sync_unfinished *x = a, *y = b;
+
+	if (x->is_lock != y->is_lock)
+		return y->is_lock - x->is_lock;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
 static int add_sample(void *ctx, const struct profile_sample *s, unused struct err *e)
 {
 	struct making *m = ctx;
@@ -359,6 +414,10 @@ static int add_sample(void *ctx, const struct profile_sample *s, unused struct e
 
 	if (!c || !find_place(m, s, &at) || (c->is_holder && !at.holder))
 		return 0;
+	if (!c->add) {
+		add_unfinished(m, &at);
+		return 0;
+	}
 	move_total(m, c, &at);
 	if (!c->is_holder)
 		c->add(at.is_lock ? &m->rows->locks.sums : &m->rows->others.sums, &at);
@@ -399,6 +458,9 @@ int sync_rows_make(const struct profile *p, enum sync_rows_by by, struct sync_ro
 	map_fini(&m.by_key);
 	for (size_t i = 0; i < profile_n_columns(p); i++)
 		ret->has_sync |= column_of(p, i) != NULL;
+	if (ret->unfinished.n)
+		qsort(ret->unfinished.at, ret->unfinished.n, sizeof(*ret->unfinished.at),
+		      compare_unfinished);
 	vec_each(row, &ret->rows) {
 		sort(&row->waiters);
 		sort(&row->holders);
@@ -421,6 +483,14 @@ void sync_rows_fini(struct sync_rows *r)
 		free_paths(&row->waiters);
 		free_paths(&row->holders);
 	}
+	vec_each(u, &r->unfinished) {
+		free(u->thread);
+		free(u->name);
+		free(u->what);
+		free(u->holder);
+		free(u->path.frames);
+	}
+	vec_fini(&r->unfinished);
 	vec_fini(&r->rows);
 	free(r->totals);
 }

@@ -53,9 +53,24 @@ struct sync_row {
 	sync_paths waiters, holders; /* those with most time first */
 };
 
+/* One that had not ended when its thread did, or the recording. */
+struct sync_unfinished {
+	char *thread; /* "name (tid)" */
+	char *name, *what;
+	char *holder; /* who had it when the wait began: "thread 17"; NULL: unknown */
+	uint32_t pid, tid;
+	bool is_lock;
+	uint64_t n; /* more than 1: threads are not told apart */
+	/* So far; since the recording began, UINT64_MAX: before, or not known. */
+	uint64_t ns, since_ns;
+	struct sync_path path;
+};
+
 struct sync_rows {
 	VEC(struct sync_row) rows;
 	struct sync_row locks, others; /* totals */
+	/* Of locks first, the longest first. */
+	VEC(struct sync_unfinished) unfinished;
 	uint64_t *totals; /* by the profile's columns, as these rows have it */
 	bool has_sync;	  /* the recordings have it at all */
 };

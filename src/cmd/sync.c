@@ -57,7 +57,9 @@ const struct command cmd_sync = {
 		"is named by its variable, or by its address and below it who waited for "
 		"it. Longest is the power of two below which the longest wait was. A "
 		"wait that several holders let pass is charged to each for the time "
-		"until its release.",
+		"until its release. Waits that had not ended when their thread did, or "
+		"the recording, are listed below: which thread has waited for what, "
+		"since when, in which stack, and who held it.",
 	.options = tables,
 	.examples = examples,
 	.group = "report",

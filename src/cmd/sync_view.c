@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/sync_view.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "analyze/sync_rows.h"
@@ -170,6 +171,48 @@ static int load(struct rows_view *v, struct err *e)
 	return 0;
 }
 
+/* "12.0 s  worker (18), for mutex queue, since 3.20 ms, held by thread 17" and its stack.
+ */
+static void print_one_unfinished(const struct rows_view *v,
+				 const struct sync_unfinished *u, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 }, path = { 0 };
+	char ns[TEXT_MAX], since[TEXT_MAX];
+	const struct rows_path frames = path_of(&u->path);
+
+	report_text_safe(&b, u->thread);
+	if (u->n > 1)
+		buf_printf(&b, " and others, %" PRIu64 " together", u->n);
+	buf_printf(&b, ", for %s", u->what);
+	if (*u->name != '[' || text_starts(u->name, "[0x")) {
+		buf_puts(&b, " ");
+		report_text_safe(&b, u->name);
+	}
+	if (u->since_ns != UINT64_MAX)
+		buf_printf(&b, ", since %s", text_duration(since, u->since_ns));
+	else if (u->n == 1)
+		buf_puts(&b, ", since before the recording");
+	if (u->holder)
+		buf_printf(&b, ", held by %s", u->holder);
+	rows_path_text(&path, &v->report, &frames, "waits in ", false, PATH_FRAMES, 1);
+	fprintf(out, "%8s  %s\n          %s\n", text_duration(ns, u->ns), buf_str(&b),
+		buf_str(&path));
+}
+
+static void print_unfinished(const struct rows_view *v, FILE *out)
+{
+	const struct sync_rows *sync = v->of;
+	size_t n = sync->unfinished.n, shown = v->limit && v->limit < n ? v->limit : n;
+
+	if (!n)
+		return;
+	fprintf(out, "\nWaits that had not ended\n\n");
+	for (size_t i = 0; i < shown; i++)
+		print_one_unfinished(v, &sync->unfinished.at[i], out);
+	if (shown < n)
+		fprintf(out, "… %zu more (--limit 0 shows all)\n", n - shown);
+}
+
 static void print_short(const struct rows_view *v, FILE *out)
 {
 	struct sync_short s = sync_rows_short(v->report.profile);
@@ -221,15 +264,45 @@ static void print_unseen(const struct rows_view *v, FILE *out)
 
 static void print_below(const struct rows_view *v, FILE *out)
 {
+	print_unfinished(v, out);
 	print_short(v, out);
 	print_unseen(v, out);
 }
 
+static void put_one_unfinished(const struct rows_view *v, const struct sync_unfinished *u,
+			       struct json *j)
+{
+	const struct rows_path path = path_of(&u->path);
+
+	json_object(j);
+	json_key_str(j, "thread", u->thread);
+	json_key_u64(j, "pid", u->pid);
+	json_key_u64(j, "tid", u->tid);
+	json_key_str(j, "name", u->name);
+	json_key_str(j, "kind", u->what);
+	json_key_bool(j, "is_lock", u->is_lock);
+	json_key_u64(j, "waits", u->n);
+	json_key_u64(j, "ns", u->ns);
+	if (u->since_ns != UINT64_MAX)
+		json_key_u64(j, "since_ns", u->since_ns);
+	if (u->holder)
+		json_key_str(j, "holder", u->holder);
+	rows_path_json(j, &v->report, &path);
+	json_object_end(j);
+}
+
 /* It closes the list before, and the end of the report its own. */
-static void put_short(const struct rows_view *v, struct json *j)
+static void put_behind(const struct rows_view *v, struct json *j)
 {
 	struct sync_short s = sync_rows_short(v->report.profile);
 
+	const struct sync_rows *sync = v->of;
+
+	json_array_end(j);
+	json_key(j, "unfinished_waits");
+	json_array(j);
+	vec_each(u, &sync->unfinished)
+		put_one_unfinished(v, u, j);
 	json_array_end(j);
 	json_key(j, "short_waits");
 	json_array(j);
@@ -259,6 +332,6 @@ const struct rows_kind sync_view = {
 	.compare = compare,
 	.note = put_paths,
 	.text_below = print_below,
-	.json_behind = put_short,
+	.json_behind = put_behind,
 	.totals = totals,
 };

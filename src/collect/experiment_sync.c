@@ -26,5 +26,8 @@ const struct experiment experiment_sync = {
 			"who woke"),
 		[EXPERIMENT_SYNC_DURATIONS] = EXPERIMENT_ASIDE("wait-durations", "count",
 			"waits by the time that each took"),
+		[EXPERIMENT_SYNC_UNFINISHED] = EXPERIMENT_ASIDE("unfinished-wait-time",
+			"ns", "time so far of each wait that had not ended when its "
+			"thread or the recording did"),
 	},
 };

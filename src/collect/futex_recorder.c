@@ -14,7 +14,7 @@ extern const struct source_ops futex_source;
 
 _Static_assert((int)EXPERIMENT_SYNC_N_EVENTS <= SYSTEM_COUNTS_EVENTS_MAX,
 	       "a number of each column");
-_Static_assert(IO_RECORD_TIMES <= SYSTEM_COUNTS_MORE_MAX, "there is room for each");
+_Static_assert(IO_RECORD_TIMES + 1 <= SYSTEM_COUNTS_MORE_MAX, "there is room for each");
 
 struct futex_programs {
 	struct system_futex_settings settings;
@@ -53,6 +53,13 @@ static size_t more(void *ctx, uint32_t number,
 				.weight = m.times[i],
 				.label = s->steps.times[i]
 			};
+	if (m.n_unfinished)
+		ret[n++] = (struct system_counts_more){
+			.event = EXPERIMENT_SYNC_UNFINISHED,
+			.weight = m.unfinished_ns,
+			.count = m.n_unfinished,
+			.label = m.n_begun_before ? "[begun before]" : NULL,
+		};
 	return n;
 }
 

@@ -156,6 +156,19 @@ void sync_ledger_wait(struct sync_ledger *l, const struct sync_wait *w)
 		charge_waker(l, site, w, &l->locks.at[lock]);
 }
 
+bool sync_ledger_was_released(const struct sync_ledger *l, uint64_t address,
+			      uint64_t since_ns)
+{
+	const uint64_t *i = map_find(&l->lock_of, address);
+
+	return i && first_since(&l->locks.at[*i], since_ns) < l->locks.at[*i].n_releases;
+}
+
+void sync_ledger_wait_on(struct sync_ledger *l, const struct sync_wait *w)
+{
+	site_of(l, w->stack, lock_of(l, w->address), w->what)->ns += w->waited_ns;
+}
+
 void sync_ledger_clear(struct sync_ledger *l)
 {
 	l->sites.n = l->debts.n = 0;

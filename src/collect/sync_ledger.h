@@ -37,7 +37,7 @@ struct sync_lock {
 struct sync_site {
 	uint32_t stack, lock; /* indices */
 	enum wire_tracer_sync what;
-	uint64_t n, ns;
+	uint64_t n, ns;			   /* n: that have ended */
 	uint64_t steps[SYNC_LEDGER_STEPS]; /* how many waits took how long */
 };
 
@@ -67,6 +67,11 @@ void sync_ledger_fini(struct sync_ledger *l);
 void sync_ledger_release(struct sync_ledger *l, uint64_t time_ns, uint64_t address,
 			 uint32_t stack);
 void sync_ledger_wait(struct sync_ledger *l, const struct sync_wait *w);
+/* Was it told, since that time, that somebody released what is there? */
+bool sync_ledger_was_released(const struct sync_ledger *l, uint64_t address,
+			      uint64_t since_ns);
+/* Its time so far: it has not ended, and who lets it wait is not known. */
+void sync_ledger_wait_on(struct sync_ledger *l, const struct sync_wait *w);
 /* Sums begin anew; what is known of locks stays. */
 void sync_ledger_clear(struct sync_ledger *l);
 /* Is it a lock, that somebody else has held? */

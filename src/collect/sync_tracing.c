@@ -8,22 +8,30 @@
  * frames of who let it wait, and how long it took.  Sums become samples at the end of
  * each second, of all images at once, and where an interval ends, in the order in which
  * places first waited.
+ *
+ * What threads still wait for when nothing more comes is asked of their places in the
+ * ring: each such wait is a sample of its own.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "collect/sync_ledger.h"
 #include "collect/traced_cuts.h"
 #include "collect/traced_image.h"
 #include "host/clock.h"
+#include "host/procfs.h"
 
 extern const struct tracing sync_tracing;
 
 #define SAMPLE_NS UINT64_C(1000000000)
 /* Locks that are told apart by their addresses; the next ones are one. */
 #define NAMED_MAX 65536
+/* How often it is looked at whether threads that wait are there still. */
+#define LOOK_NS UINT64_C(250000000)
 
 /* Labels of one image of the recording, made when they are needed: ids plus 1. */
 struct sync_labels {
@@ -41,6 +49,10 @@ struct sync_image {
 	struct traced_cuts cuts;
 	uint64_t first_ns, last_ns; /* of the waits in the sums; 0: there are none */
 	uint64_t threshold_ns, call_ns;
+	/* Of each place in the ring, since when its thread waited when it was found to be
+	 * gone, as one that was cancelled; 0: it was not. */
+	uint64_t left_ns[WIRE_SAMPLER_N_WAITING];
+	uint64_t looked_ns;
 };
 
 static void *begin(struct traced_image *image, const struct plan *plan)
@@ -107,13 +119,12 @@ static uint32_t address_label(struct sync_image *s, uint64_t address)
 }
 
 /* The stack that ends in what was waited for. */
-static uint32_t stack_of(struct sync_image *s, const struct sync_site *site)
+static uint32_t stack_of(struct sync_image *s, uint32_t caller,
+			 enum wire_tracer_sync what, uint64_t address)
 {
-	uint64_t address = s->ledger.locks.at[site->lock].address;
 	const uint64_t *place = map_find(&s->places, address);
-	uint32_t stack =
-		writer_stack(writer_of(s), s->image->stacks.at[site->stack].stack,
-			     what_label(s, site->what));
+	uint32_t stack = writer_stack(writer_of(s), s->image->stacks.at[caller].stack,
+				      what_label(s, what));
 
 	if (!address)
 		return stack;
@@ -167,10 +178,13 @@ static void write_durations(struct sync_image *s, const struct sync_site *site,
 static struct model_sample sample_of(struct sync_image *s, const struct sync_site *site,
 				     uint64_t now_ns)
 {
+	uint64_t address = s->ledger.locks.at[site->lock].address;
+
 	return (struct model_sample){ .time_ns = now_ns,
 				      .thread = s->image->stacks.at[site->stack].thread,
 				      .cpu = UINT32_MAX,
-				      .stack = stack_of(s, site) };
+				      .stack = stack_of(s, site->stack, site->what,
+							address) };
 }
 
 static void write_site(struct sync_image *s, const struct sync_site *site,
@@ -180,7 +194,7 @@ static void write_site(struct sync_image *s, const struct sync_site *site,
 	struct model_sample sample = sample_of(s, site, now_ns);
 
 	put(s, &sample, is_lock ? EXPERIMENT_SYNC_LOCK_TIME : EXPERIMENT_SYNC_TIME,
-	    site->n, site->ns);
+	    site->n ? site->n : 1, site->ns);
 	put(s, &sample, is_lock ? EXPERIMENT_SYNC_LOCK_WAITS : EXPERIMENT_SYNC_WAITS,
 	    site->n, site->n);
 	write_durations(s, site, sample);
@@ -316,16 +330,119 @@ static void write_facts(const struct sync_image *s)
 				.value = facts[i].value });
 }
 
+/* Waits that have no end. */
+
+static bool has_gone(const struct sync_image *s, uint32_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u", s->image->image->pid, tid);
+	return access(path, F_OK) < 0 && errno == ENOENT;
+}
+
+/* What has jumped out of a wait, or was cancelled, leaves its place as it was.  Where all
+ * of a process ends, its threads did wait. */
+static void look_for_gone(struct sync_image *s, uint64_t now_ns)
+{
+	const struct timer_ring *ring = s->image->image->ring;
+	struct wire_tracer_waiting w;
+
+	for (uint32_t i = 0; i < timer_ring_n_waiting(ring); i++)
+		if (timer_ring_waiting(ring, i, &w) && w.since_ns != s->left_ns[i] &&
+		    now_ns > w.since_ns + LOOK_NS && has_gone(s, w.tid) &&
+		    !procfs_has_ended((pid_t)s->image->image->pid))
+			s->left_ns[i] = w.since_ns;
+}
+
+/* Who had it when the wait began, if nobody has told since that he gave it away. */
+static uint32_t holder_of(struct sync_image *s, const struct wire_tracer_waiting *w)
+{
+	return sync_ledger_is_lock(w->what) &&
+			       !sync_ledger_was_released(&s->ledger, w->address,
+							 w->since_ns)
+		       ? w->holder
+		       : 0;
+}
+
+static void write_unfinished(struct sync_image *s, const struct wire_tracer_waiting *w,
+			     const struct sync_wait *wait)
+{
+	uint32_t holder = holder_of(s, w);
+	struct model_sample sample = {
+		.time_ns = wait->time_ns,
+		.thread = late_image_thread(timer_image_late(s->image->image),
+					    w->since_ns, w->tid),
+		.cpu = UINT32_MAX,
+		.stack = stack_of(s, wait->stack, wait->what, wait->address),
+	};
+	char text[40];
+
+	if (holder) {
+		snprintf(text, sizeof(text), "[thread %u]", holder);
+		sample.stack = writer_stack(writer_of(s), sample.stack,
+					    label(s, &s->labels.held, "[held by]"));
+		sample.stack =
+			writer_stack(writer_of(s), sample.stack, new_label(s, text));
+	}
+	put(s, &sample, EXPERIMENT_SYNC_UNFINISHED, 1, wait->waited_ns);
+}
+
+static void take_unfinished(struct sync_image *s, const struct wire_tracer_waiting *w,
+			    uint64_t now_ns)
+{
+	uint64_t observed_ns =
+		wire_sampler_observed(&s->image->image->totals->pauses, now_ns);
+	struct sync_wait wait = { .time_ns = now_ns,
+				  .address = w->address,
+				  .stack = traced_image_stack(s->image, w->stack),
+				  .what = w->what };
+
+	if (w->what >= WIRE_TRACER_SYNC_N || w->observed_ns > w->since_ns) {
+		s->image->image->totals->damaged++;
+		return;
+	}
+	/* It may have begun a moment ago. */
+	if (observed_ns <= w->observed_ns ||
+	    observed_ns - w->observed_ns < s->threshold_ns)
+		return;
+	wait.waited_ns = observed_ns - w->observed_ns;
+	sync_ledger_wait_on(&s->ledger, &wait);
+	if (s->plan)
+		write_unfinished(s, w, &wait);
+	s->last_ns = now_ns;
+}
+
+static void take_all_unfinished(struct sync_image *s, uint64_t now_ns)
+{
+	const struct timer_ring *ring = s->image->image->ring;
+	struct wire_tracer_waiting w;
+
+	for (uint32_t i = 0; i < timer_ring_n_waiting(ring); i++)
+		if (timer_ring_waiting(ring, i, &w) && w.since_ns != s->left_ns[i])
+			take_unfinished(s, &w, now_ns);
+}
+
 static bool go_on(void *state)
 {
-	write_older(state, clock_monotonic_ns());
+	struct sync_image *s = state;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	write_older(s, now_ns);
+	if (now_ns - s->looked_ns >= LOOK_NS) {
+		s->looked_ns = now_ns;
+		look_for_gone(s, now_ns);
+	}
 	return false;
 }
 
-static void end(void *state, unused uint64_t now_ns)
+static void end(void *state, uint64_t now_ns)
 {
 	struct sync_image *s = state;
 
+	if (s->last_ns)
+		write_sums(s);
+	look_for_gone(s, now_ns);
+	take_all_unfinished(s, now_ns);
 	if (s->last_ns)
 		write_sums(s);
 	if (s->plan)

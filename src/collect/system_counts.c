@@ -353,7 +353,9 @@ static void write_more(struct system_counts *c, uint64_t number, uint64_t count,
 								    more[i].label)
 					      : stack;
 		write_part(c, sample, more[i].event, more[i].weight,
-			   more[i].label ? more[i].weight : count);
+			   more[i].count   ? more[i].count
+			   : more[i].label ? more[i].weight
+					   : count);
 	}
 }
 

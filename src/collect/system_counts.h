@@ -48,7 +48,8 @@ struct system_counts_parts {
 struct system_counts_more {
 	uint32_t event; /* its number */
 	uint64_t weight;
-	const char *label;
+	const char *label; /* inside of the stack, or NULL */
+	uint64_t count;	   /* 0: the weight of what has a label, else the sum's */
 };
 
 /* How such sums are told: what is inside of their stacks' innermost frames. */

@@ -83,6 +83,7 @@ static int open_programs(struct system_futex *s, const struct system_threads_sin
 	struct system_threads_parts parts = SYSTEM_THREADS_PARTS(s->skeleton);
 
 	parts.cpus = s->settings.whom.cpus;
+	parts.is_end = &s->skeleton->bss->is_end;
 	s->programs.maps = SYSTEM_CODE_MAPS(s->skeleton);
 	return system_programs_open(&s->programs, &parts, sink, e);
 }
@@ -154,6 +155,10 @@ void system_futex_take_more(struct system_futex *s, uint32_t number,
 		return;
 	at = &s->more[slot];
 	io_steps_take(ret->times, at->times, IO_RECORD_TIMES);
+	ret->n_unfinished = __atomic_exchange_n(&at->n_unfinished, 0, __ATOMIC_RELAXED);
+	ret->n_begun_before =
+		__atomic_exchange_n(&at->n_begun_before, 0, __ATOMIC_RELAXED);
+	ret->unfinished_ns = __atomic_exchange_n(&at->unfinished_ns, 0, __ATOMIC_RELAXED);
 }
 
 void system_futex_counts(const struct system_futex *s, struct system_futex_counts *ret)

@@ -235,7 +235,7 @@ static void drop_free_rings(const struct timer_directory *d)
 		if (!claims[i] &&
 		    fallocate(d->control_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 			      (off_t)wire_sampler_ring_at(i, d->ring_bytes),
-			      (off_t)(WIRE_SAMPLER_PAGE + d->ring_bytes)) < 0)
+			      (off_t)(WIRE_SAMPLER_RECORDS_AT + d->ring_bytes)) < 0)
 			return;
 }
 

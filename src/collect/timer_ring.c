@@ -10,6 +10,9 @@
 
 #include "base/mem.h"
 
+_Static_assert(sizeof(struct wire_tracer_waiting) == WIRE_SAMPLER_WAITING_BYTES,
+	       "they lie one behind the other");
+
 struct timer_ring {
 	int fd;
 	bool is_claimed; /* of the control file, whose fd is borrowed */
@@ -92,7 +95,7 @@ static int check_header(struct timer_ring *r, uint64_t file_bytes, struct err *e
 	if (r->header.magic != WIRE_SAMPLER_MAGIC ||
 	    r->header.version != WIRE_SAMPLER_VERSION || bytes < WIRE_SAMPLER_RING_MIN ||
 	    bytes > WIRE_SAMPLER_RING_MAX || (bytes & (bytes - 1)) ||
-	    file_bytes < WIRE_SAMPLER_PAGE + bytes)
+	    file_bytes < WIRE_SAMPLER_RECORDS_AT + bytes)
 		return err_set(e, ERR_FORMAT, "not a ring");
 	r->bytes = bytes;
 	return 0;
@@ -140,7 +143,7 @@ int timer_ring_open_claimed(int control_fd, uint32_t i, uint64_t ring_bytes,
 	*r = claimed(control_fd, i, ring_bytes);
 	rc = read_header(r, e);
 	if (rc == 0)
-		rc = check_header(r, WIRE_SAMPLER_PAGE + ring_bytes, e);
+		rc = check_header(r, WIRE_SAMPLER_RECORDS_AT + ring_bytes, e);
 	if (rc < 0)
 		return rc;
 	r->tail = r->header.tail;
@@ -194,7 +197,7 @@ static int copy_out(struct timer_ring *r, uint8_t *to, size_t size, struct err *
 	uint64_t off = r->tail & (r->bytes - 1);
 	size_t first = size < r->bytes - off ? size : (size_t)(r->bytes - off);
 
-	off_t data = r->base + WIRE_SAMPLER_PAGE;
+	off_t data = r->base + WIRE_SAMPLER_RECORDS_AT;
 
 	if (pread(r->fd, to, first, data + (off_t)off) != (ssize_t)first ||
 	    (size > first &&
@@ -303,6 +306,31 @@ uint32_t timer_ring_claim(const struct timer_ring *r)
 const struct wire_sampler_ring *timer_ring_header(const struct timer_ring *r)
 {
 	return &r->header;
+}
+
+uint32_t timer_ring_n_waiting(const struct timer_ring *r)
+{
+	return r->header.n_waiting < WIRE_SAMPLER_N_WAITING ? r->header.n_waiting
+							    : WIRE_SAMPLER_N_WAITING;
+}
+
+static bool read_waiting(const struct timer_ring *r, uint32_t i,
+			 struct wire_tracer_waiting *ret)
+{
+	return pread(r->fd, ret, sizeof(*ret),
+		     r->base + WIRE_SAMPLER_PAGE + (off_t)i * (off_t)sizeof(*ret)) ==
+	       sizeof(*ret);
+}
+
+/* A thread may be writing. */
+bool timer_ring_waiting(const struct timer_ring *r, uint32_t i,
+			struct wire_tracer_waiting *ret)
+{
+	struct wire_tracer_waiting again;
+
+	return i < WIRE_SAMPLER_N_WAITING && read_waiting(r, i, ret) &&
+	       read_waiting(r, i, &again) && memcmp(ret, &again, sizeof(again)) == 0 &&
+	       ret->since_ns && ret->ring_ns == r->header.start_ns;
 }
 
 uint64_t timer_ring_damaged(const struct timer_ring *r)

@@ -50,6 +50,10 @@ must_use int timer_ring_drain(struct timer_ring *r, uint64_t now_ns, bool is_fin
 			      timer_ring_fn *fn, void *ctx, struct err *e);
 /* The header as it was last read. */
 const struct wire_sampler_ring *timer_ring_header(const struct timer_ring *r);
+/* What the i-th of so many threads of a tracer waits for just now; false: for nothing. */
+uint32_t timer_ring_n_waiting(const struct timer_ring *r);
+bool timer_ring_waiting(const struct timer_ring *r, uint32_t i,
+			struct wire_tracer_waiting *ret);
 uint64_t timer_ring_damaged(const struct timer_ring *r);
 /* enum wire_sampler_request */
 void timer_ring_request(struct timer_ring *r, uint32_t what);

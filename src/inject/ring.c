@@ -59,7 +59,7 @@ static void *map_file(const char *path, uint64_t size)
 void ring_over(struct ring *r, void *memory, uint64_t bytes)
 {
 	r->header = memory;
-	r->data = (uint8_t *)memory + WIRE_SAMPLER_PAGE;
+	r->data = (uint8_t *)memory + WIRE_SAMPLER_RECORDS_AT;
 	r->bytes = bytes;
 	r->start_ns = r->header->start_ns;
 }
@@ -81,7 +81,7 @@ bool ring_create(struct ring *r, const char *directory, uint64_t bytes, int pid)
 
 	make_path(path, directory, (uint32_t)pid, now);
 
-	void *p = map_file(path, WIRE_SAMPLER_PAGE + bytes);
+	void *p = map_file(path, WIRE_SAMPLER_RECORDS_AT + bytes);
 
 	if (!p)
 		return false;
@@ -118,7 +118,7 @@ bool ring_claim(struct ring *r, struct wire_sampler_control *control, int contro
 
 	if (!take_free(control, (uint32_t)pid, &i))
 		return false;
-	p = sys_map_at(WIRE_SAMPLER_PAGE + bytes, MAP_SHARED, control_fd,
+	p = sys_map_at(WIRE_SAMPLER_RECORDS_AT + bytes, MAP_SHARED, control_fd,
 		       wire_sampler_ring_at(i, bytes));
 	if (!p) {
 		__atomic_store_n(&control->claims[i], 0, __ATOMIC_RELEASE);
@@ -131,7 +131,7 @@ bool ring_claim(struct ring *r, struct wire_sampler_control *control, int contro
 void ring_unmap(struct ring *r)
 {
 	if (r->header)
-		sys_unmap(r->header, WIRE_SAMPLER_PAGE + r->bytes);
+		sys_unmap(r->header, WIRE_SAMPLER_RECORDS_AT + r->bytes);
 	*r = (struct ring){ 0 };
 }
 

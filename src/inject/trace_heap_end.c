@@ -131,7 +131,7 @@ static __attribute__((noinline)) void tell_and_wait(void)
 	token = r.token = r.time_ns ^ (uint64_t)trace_runtime.pid << 40;
 	tell_own_data();
 	tell_ours(trace_runtime.ring.header,
-		  WIRE_SAMPLER_PAGE + trace_runtime.ring.bytes);
+		  WIRE_SAMPLER_RECORDS_AT + trace_runtime.ring.bytes);
 	tell_ours(trace_runtime.meeting.control, WIRE_SAMPLER_CONTROL_BYTES);
 	trace_thread_each_memory(tell_ours);
 	if (trace_runtime_write(WIRE_TRACER_HEAP_END, &r, sizeof(r), NULL, 0) &&

@@ -84,27 +84,6 @@ static __attribute__((noinline)) void tell_within(struct trace_local *l)
 			 futex_record_told_fifth(cookie), 0);
 }
 
-bool trace_sync_begin(struct trace_wait *w)
-{
-	struct trace_local *l = trace_local();
-
-	if (!trace_runtime_traces(WIRE_TRACER_SYNC) || trace_runtime_is_paused() ||
-	    trace_local_is_shared(l))
-		return false;
-	if (l->within && w->frame < l->within)
-		return false;
-	if (__atomic_load_n(&threshold_ns, __ATOMIC_RELAXED) == UINT64_MAX)
-		settle();
-	if (!l->has_told_within)
-		tell_within(l);
-	w->before = l->within;
-	l->within = w->frame;
-	if (w->address)
-		__atomic_fetch_add(trace_sync_place(w->address), 1, __ATOMIC_SEQ_CST);
-	w->since_ns = vdso_now_ns();
-	return true;
-}
-
 static void tell_place(uintptr_t address)
 {
 	struct wire_tracer_place r = { .address = address };
@@ -123,6 +102,73 @@ static void tell_place(uintptr_t address)
 	__atomic_store_n(place, address, __ATOMIC_RELAXED);
 }
 
+/* This thread's place; NULL: there are too many. */
+static struct wire_tracer_waiting *waiting_place(void)
+{
+	struct wire_sampler_ring *header = trace_runtime.ring.header;
+	uint32_t i = trace_thread_number(), n;
+
+	if (i >= WIRE_SAMPLER_N_WAITING || !header)
+		return NULL;
+	n = __atomic_load_n(&header->n_waiting, __ATOMIC_RELAXED);
+	while (n <= i && !__atomic_compare_exchange_n(&header->n_waiting, &n, i + 1, true,
+						      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	return (struct wire_tracer_waiting *)((char *)header + WIRE_SAMPLER_PAGE) + i;
+}
+
+/* In case it never ends, which nobody will tell. */
+static void begin_waiting(const struct trace_wait *w)
+{
+	struct wire_tracer_waiting *at = waiting_place();
+
+	if (!at)
+		return;
+	__atomic_store_n(&at->since_ns, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	at->ring_ns = trace_runtime.ring.start_ns;
+	at->observed_ns = wire_sampler_observed(&trace_runtime.meeting.control->pauses,
+						w->since_ns);
+	at->address = w->address;
+	at->stack = w->stack;
+	at->tid = (uint32_t)trace_thread_tid();
+	at->what = w->what;
+	at->holder = w->holder;
+	__atomic_store_n(&at->since_ns, w->since_ns, __ATOMIC_RELEASE);
+}
+
+static void end_waiting(void)
+{
+	struct wire_tracer_waiting *at = waiting_place();
+
+	if (at)
+		__atomic_store_n(&at->since_ns, 0, __ATOMIC_RELAXED);
+}
+
+bool trace_sync_begin(struct trace_wait *w)
+{
+	struct trace_local *l = trace_local();
+
+	if (!trace_runtime_traces(WIRE_TRACER_SYNC) || trace_runtime_is_paused() ||
+	    trace_local_is_shared(l))
+		return false;
+	if (l->within && w->frame < l->within)
+		return false;
+	if (__atomic_load_n(&threshold_ns, __ATOMIC_RELAXED) == UINT64_MAX)
+		settle();
+	if (!l->has_told_within)
+		tell_within(l);
+	w->before = l->within;
+	l->within = w->frame;
+	if (w->address)
+		__atomic_fetch_add(trace_sync_place(w->address), 1, __ATOMIC_SEQ_CST);
+	tell_place(w->address);
+	w->stack = trace_thread_stack(w->frame);
+	w->since_ns = vdso_now_ns();
+	begin_waiting(w);
+	return true;
+}
+
 void trace_sync_end(const struct trace_wait *w)
 {
 	struct wire_tracer_wait r = { .time_ns = vdso_now_ns(),
@@ -135,13 +181,13 @@ void trace_sync_end(const struct trace_wait *w)
 	r.waited_ns = r.time_ns - w->since_ns;
 	if (!trace_runtime_is_on())
 		return;
+	end_waiting();
 	if (r.waited_ns < __atomic_load_n(&threshold_ns, __ATOMIC_RELAXED)) {
 		ring_count(&trace_runtime.ring.header->n_short_waits, 1);
 		ring_count(&trace_runtime.ring.header->short_wait_ns, r.waited_ns);
 		return;
 	}
-	tell_place(w->address);
-	r.stack = trace_thread_stack(w->frame);
+	r.stack = w->stack;
 	trace_runtime_write(WIRE_TRACER_WAIT, &r, sizeof(r), NULL, 0);
 }
 

@@ -37,6 +37,8 @@ struct trace_wait {
 	const uint64_t *frame;	/* of the wrapper */
 	const uint64_t *before; /* that the thread was within, or NULL */
 	uint64_t since_ns;
+	uint64_t stack;	 /* id */
+	uint32_t holder; /* the thread that has what is waited for; 0: unknown */
 };
 
 /* Around what waits.  False: it is within another wait, or nothing is to be observed;

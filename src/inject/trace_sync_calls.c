@@ -124,6 +124,28 @@ void trace_sync_look_up(void)
 /* Both in one word, as there are six registers for arguments. */
 #define WAIT_FOR(call, what) ((call) << 8 | (what))
 
+/* Where glibc keeps the thread that has a mutex, or has an rwlock to write: in words of
+ * 32 bits (bits/struct_mutex.h, bits/struct_rwlock.h).  Robust mutexes have others than
+ * threads there, too. */
+#define MUTEX_HOLDER  2
+#define RWLOCK_HOLDER 6
+#define TID_MAX	      (1 << 22)
+
+static uint32_t holder_of(enum wire_tracer_sync what, long lock)
+{
+	const uint32_t *words = (const uint32_t *)lock;
+	uint32_t holder = 0;
+
+	if (!&__libc_single_threaded)
+		return 0;
+	if (what == WIRE_TRACER_MUTEX)
+		holder = __atomic_load_n(&words[MUTEX_HOLDER], __ATOMIC_RELAXED);
+	else if ((what == WIRE_TRACER_RWLOCK_READ || what == WIRE_TRACER_RWLOCK_WRITE) &&
+		 sizeof(long) == 8)
+		holder = __atomic_load_n(&words[RWLOCK_HOLDER], __ATOMIC_RELAXED);
+	return holder < TID_MAX ? holder : 0;
+}
+
 static __attribute__((noinline)) int wait(long a, long b, long c, long d,
 					  unsigned call_what, const uint64_t *frame)
 {
@@ -131,6 +153,7 @@ static __attribute__((noinline)) int wait(long a, long b, long c, long d,
 		.what = call_what & 255,
 		.address = (call_what & 255) == WIRE_TRACER_JOIN ? 0 : (uintptr_t)a,
 		.frame = frame,
+		.holder = holder_of(call_what & 255, a),
 	};
 	bool is_observed = trace_sync_begin(&w);
 	int rc = next_of(call_what >> 8)(a, b, c, d);

@@ -23,6 +23,7 @@
 struct trace_thread {
 	struct trace_thread *next; /* made before */
 	int tid;		   /* whose it is; 0: nobody's */
+	uint32_t number;	   /* how many were made before */
 	uintptr_t busy;		   /* frame of who walks the stack, 0: nobody */
 	uintptr_t stack_lo, stack_hi;
 	stack_t handlers;	 /* where signals' run that ask for it */
@@ -41,6 +42,7 @@ struct trace_thread {
 /* Those that were ever made, from the last one, and the next to be looked at whether its
  * thread is gone.  Without a lock, as a handler may interrupt anything here. */
 static struct trace_thread *newest, *hand;
+static uint32_t n_made;
 
 /* The ids that the recorder was told, each where it would be looked for. */
 #define TOLD_BITS 16
@@ -112,6 +114,7 @@ static struct trace_thread *make(int tid)
 		return NULL;
 	t->cache = (void *)((char *)t + cache_at());
 	t->tid = tid;
+	t->number = __atomic_fetch_add(&n_made, 1, __ATOMIC_RELAXED);
 	t->next = __atomic_load_n(&newest, __ATOMIC_RELAXED);
 	while (!__atomic_compare_exchange_n(&newest, &t->next, t, true, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED))
@@ -124,6 +127,7 @@ void trace_thread_unmap(void)
 	struct trace_thread *t = newest;
 
 	newest = hand = NULL;
+	n_made = 0;
 	while (t) {
 		struct trace_thread *next = t->next;
 
@@ -453,6 +457,20 @@ void *trace_thread_handler_stack(void)
 	struct trace_thread *t = own((uintptr_t)__builtin_frame_address(0));
 
 	return t ? handler_stack_hi(t) : NULL;
+}
+
+uint32_t trace_thread_number(void)
+{
+	const struct trace_thread *t = trace_local()->thread;
+
+	return t ? t->number : UINT32_MAX;
+}
+
+int trace_thread_tid(void)
+{
+	const struct trace_thread *t = trace_local()->thread;
+
+	return t ? t->tid : 0;
 }
 
 bool trace_thread_room(const uint64_t *frame, void **ret)

@@ -33,6 +33,11 @@ void trace_thread_call(void *stack, void (*f)(void *), void *arg);
 void trace_thread_unmap(void);
 /* This thread's stack for that, its upper end; NULL without memory. */
 void *trace_thread_handler_stack(void);
+/* The number of this thread among those that are there at once, from 0 on, once a stack
+ * of it was taken; UINT32_MAX: it has none. */
+uint32_t trace_thread_number(void);
+/* Its id; 0: it has no number. */
+int trace_thread_tid(void);
 /* Where this thread has handlers of signals run from now on; NULL: it may be anywhere. */
 void trace_thread_set_handlers(const stack_t *stack);
 /* What of floating-point exceptions is kept for this thread; NULL without memory. */

@@ -6,7 +6,8 @@
  * Like I/O (wire/io_record.h): a sum is of a thread, a stack, how it waits and for which
  * word; its ns is the time in it, its count how often it was over.  A pair is of such a
  * sum and of the stack that woke it, and its ns the time until then.  How long each wait
- * took is beside a sum, by its number: struct futex_record_more.
+ * took, or had taken when it was seen no more, is beside a sum, by its number: struct
+ * futex_record_more.
  *
  * Freestanding; shared with BPF programs and with what is loaded into others.
  */
@@ -63,6 +64,10 @@ static inline uint32_t futex_record_told_fifth(uint64_t cookie)
 
 struct futex_record_more {
 	uint32_t times[IO_RECORD_TIMES]; /* waits that took so long, in steps of I/O's */
+	/* Those that had not ended when their thread did, or the recording. */
+	uint32_t n_unfinished;
+	uint32_t n_begun_before; /* of these, before the recording had begun */
+	uint64_t unfinished_ns;
 };
 
 #endif

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define WIRE_SAMPLER_MAGIC   UINT32_C(0x70536c64) /* "dlSp" */
-#define WIRE_SAMPLER_VERSION 8
+#define WIRE_SAMPLER_VERSION 9
 
 /* The target's environment: the directory, an absolute path. */
 #define WIRE_SAMPLER_ENV "DWELL_SAMPLER"
@@ -32,7 +32,13 @@
 #define WIRE_SAMPLER_BELL	   "bell"
 #define WIRE_SAMPLER_DIRECTORY_MAX 128 /* bytes of the path, terminator included */
 
-#define WIRE_SAMPLER_PAGE      4096 /* both headers */
+#define WIRE_SAMPLER_PAGE 4096 /* both headers */
+/* Behind a ring's header and before its records: of so many threads of a tracer what each
+ * waits for (struct wire_tracer_waiting). */
+#define WIRE_SAMPLER_N_WAITING	   256
+#define WIRE_SAMPLER_WAITING_BYTES 64
+#define WIRE_SAMPLER_RECORDS_AT                                                          \
+	(WIRE_SAMPLER_PAGE + WIRE_SAMPLER_N_WAITING * WIRE_SAMPLER_WAITING_BYTES)
 #define WIRE_SAMPLER_RING_MIN  (UINT64_C(1) << 14)
 #define WIRE_SAMPLER_RING_MAX  (UINT64_C(1) << 26)
 #define WIRE_SAMPLER_DEPTH_MAX 1024
@@ -123,7 +129,7 @@ _Static_assert(sizeof(struct wire_sampler_account) == 16, "layout");
 /* Where a ring of the control file begins, with its header. */
 static inline uint64_t wire_sampler_ring_at(uint32_t i, uint64_t ring_bytes)
 {
-	return WIRE_SAMPLER_CONTROL_BYTES + i * (WIRE_SAMPLER_PAGE + ring_bytes);
+	return WIRE_SAMPLER_CONTROL_BYTES + i * (WIRE_SAMPLER_RECORDS_AT + ring_bytes);
 }
 
 /* What the recorder asks of one process; done at its next sample. */
@@ -159,12 +165,13 @@ struct wire_sampler_ring {
 	uint64_t n_threads_refused; /* threads that could not get one */
 	/* Of a tracer: waits that were too short to be told, and their time. */
 	uint64_t n_short_waits, short_wait_ns;
+	uint32_t n_waiting, pad3; /* places of threads that wait which were ever used */
 };
 
 _Static_assert(__builtin_offsetof(struct wire_sampler_ring, head) == 128, "layout");
 _Static_assert(__builtin_offsetof(struct wire_sampler_ring, tail) == 256, "layout");
 _Static_assert(__builtin_offsetof(struct wire_sampler_ring, n_signals) == 384, "layout");
-_Static_assert(sizeof(struct wire_sampler_ring) == 448, "layout");
+_Static_assert(sizeof(struct wire_sampler_ring) == 456, "layout");
 
 /* Never renumber: old libraries may run under a newer recorder. */
 enum wire_sampler_kind {

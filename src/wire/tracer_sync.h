@@ -4,7 +4,8 @@
  *
  * Kinds of records are in wire/tracer.h.  A release is written before the lock is free, a
  * wait once it is over: of the releases of a lock that come before a wait of it, the last
- * one is what ended the wait.
+ * one is what ended the wait.  What threads wait for just now is beside the records, for
+ * waits that do not end.
  *
  * Freestanding.  The recorder trusts nothing it reads here.
  */
@@ -51,6 +52,21 @@ struct wire_tracer_wait {
 	uint32_t pad;
 };
 
+/* In a thread's place behind the header of the ring (wire/sampler.h): what it waits for.
+ * The stack, and where the address is, were told before.  A thread that was cancelled or
+ * has jumped out of a wait leaves its place as it is. */
+struct wire_tracer_waiting {
+	uint64_t since_ns;    /* written last; 0: it does not wait */
+	uint64_t ring_ns;     /* the ring's start_ns; else its last owner's thread */
+	uint64_t observed_ns; /* since when, without pauses */
+	uint64_t address;     /* 0: of no one thing */
+	uint64_t stack;	      /* id */
+	uint32_t tid;
+	uint32_t what;	 /* enum wire_tracer_sync */
+	uint32_t holder; /* the thread that had it when the wait began; 0: unknown */
+	uint32_t pad[3];
+};
+
 struct wire_tracer_release {
 	uint64_t time_ns;
 	uint64_t address;
@@ -60,6 +76,7 @@ struct wire_tracer_release {
 _Static_assert(sizeof(struct wire_tracer_sync_start) == 16, "layout");
 _Static_assert(sizeof(struct wire_tracer_place) == 24, "layout");
 _Static_assert(sizeof(struct wire_tracer_wait) == 40, "layout");
+_Static_assert(sizeof(struct wire_tracer_waiting) == 64, "layout");
 _Static_assert(sizeof(struct wire_tracer_release) == 24, "layout");
 
 #endif

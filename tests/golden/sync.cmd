@@ -7,6 +7,8 @@ dwell sync --json --limit 1 sync.dwell | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
 print(r["report"], r["total"]["lock-waits"], r["short_waits"])
+for w in r["unfinished_waits"]:
+    print(w["thread"], w["name"], w["kind"], w["ns"], w.get("holder"), [f["name"] for f in w["frames"]])
 for row in r["rows"]:
     print(row["name"], row["kind"], row["is_lock"], row["waits"], row["ns"], row["durations_ns"])
     for key in ("waiters", "holders"):

@@ -54,6 +54,8 @@ struct {
 	__type(value, struct futex_record_more);
 } futex_more SEC(".maps");
 
+/* What goes on when all threads are gone through is not met again. */
+bool is_end = false;
 uint64_t futex_n_short = 0, futex_short_ns = 0; /* waits below the threshold */
 uint64_t futex_n_untimed = 0;			/* waits that had no room in futex_more */
 
@@ -282,6 +284,7 @@ int entered(uint64_t *ctx)
 		t->sum = futex_sum(w.event, w.how, w.address);
 		t->waker = 0;
 		t->n_left = task->nvcsw;
+		t->is_old = 0;
 		keep_call(t, &w, r);
 		thread_block(t, bpf_ktime_get_ns());
 	}
@@ -310,6 +313,7 @@ int left(uint64_t *ctx)
 		keep_call(t, &w, r);
 		t->where = w.how ? THREAD_BLOCKED : THREAD_RUNS;
 		t->began_ns = t->since_ns;
+		t->is_old = t->since_ns <= from_ns;
 		t->n_left = 0;
 		t->sum = w.how ? futex_sum(w.event, w.how, w.address) : 0;
 	}
@@ -352,15 +356,46 @@ static __always_inline void charge_until(struct thread *t, uint64_t now)
 		sums_charge_part(t->sum, thread_lap(t, now), false);
 }
 
+/* Does the thread wait, be it that a signal came in between and no handler has run? */
+static __always_inline bool is_waiting(const struct thread *t,
+				       const struct registers *kept)
+{
+	int64_t result = t->broke_ns ? REGISTERS_RESULT(kept) : 0;
+
+	return t->sum && (t->broke_ns ? !result || is_broken_off(result)
+				      : t->where == THREAD_BLOCKED);
+}
+
+/* It will not be seen to end: how long it has taken is told once.  Where sums are of
+ * classes, somebody is always waiting for the next thing to do. */
+static __always_inline void charge_unfinished(const struct thread *t, uint64_t now)
+{
+	uint64_t ns = thread_observed(t->began_ns, t->broke_ns ? t->broke_ns : now);
+	uint32_t slot = io_record_more_slot(t->sum);
+	struct futex_record_more *more = bpf_map_lookup_elem(&futex_more, &slot);
+
+	if (!more || !from_ns || !has_addresses || !ns || ns < threshold_ns)
+		return;
+	if (t->is_old)
+		__sync_fetch_and_add(&more->n_begun_before, 1);
+	__sync_fetch_and_add(&more->n_unfinished, 1);
+	__sync_fetch_and_add(&more->unfinished_ns, ns);
+}
+
 /* (task): it ends in a wait, which is not over. */
 SEC("tp_btf/sched_process_exit")
 int ended(uint64_t *ctx)
 {
-	struct thread *t = thread_find((void *)ctx[0]);
+	struct task_struct *task = (void *)ctx[0];
+	struct thread *t = thread_find(task);
+	uint64_t now = bpf_ktime_get_ns();
 
 	if (!t)
 		return 0;
-	charge_until(t, bpf_ktime_get_ns());
+	/* Before the sum. */
+	if (is_waiting(t, registers_kept(task)))
+		charge_unfinished(t, now);
+	charge_until(t, now);
 	t->where = THREAD_ENDED;
 	t->broke_ns = 0;
 	return 0;
@@ -377,8 +412,8 @@ int begin(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* It waits since before the recording: its stack is that of another thread, and cannot be
- * taken here. */
+/* It waits since before the recording, and nobody has interrupted it: its stack is that
+ * of another thread, and cannot be taken here. */
 static __always_inline void find_wait(struct scratch *s, struct task_struct *task,
 				      struct thread *t)
 {
@@ -395,6 +430,7 @@ static __always_inline void find_wait(struct scratch *s, struct task_struct *tas
 	if (w.how == FUTEX_RECORD_OF_MANY) /* the list is in that thread's memory */
 		w.address = 0;
 	t->began_ns = t->since_ns;
+	t->is_old = 1;
 	t->n_left = 0;
 	keep_call(t, &w, r);
 	t->sum = calls_walk_for(s, task, t, NULL, w.event, w.how,
@@ -421,6 +457,8 @@ int cut(struct bpf_iter__task *ctx)
 		find_wait(s, task, t);
 	sums_renew(s, &t->sum);
 	sums_renew(s, &t->waker);
+	if (is_end && is_waiting(t, registers_kept(task)))
+		charge_unfinished(t, bpf_ktime_get_ns());
 	charge_until(t, bpf_ktime_get_ns());
 	return 0;
 }

@@ -21,6 +21,8 @@ struct registers {
 #define REGISTERS_RETURN_BYTES 8
 #define REGISTERS_PC_MASK      (~UINT64_C(0))
 #define REGISTERS_CALL_MMAP    9
+/* What a call returns to the kernel, unless a handler has run since; 0: not told. */
+#define REGISTERS_RESULT(kept) ((int64_t)(kept)->ax)
 /* What the kernel pushed for a signal, from the stack pointer in the trampoline. */
 #define REGISTERS_CONTEXT_PC 168
 #define REGISTERS_CONTEXT_SP 160
@@ -167,6 +169,7 @@ struct registers {
 #define REGISTERS_RETURN_BYTES 0
 #define REGISTERS_PC_MASK      ((UINT64_C(1) << 48) - 1)
 #define REGISTERS_CALL_MMAP    222
+#define REGISTERS_RESULT(kept) 0 /* the first argument is there again already */
 /* What the kernel pushed for a signal: siginfo_t, and a ucontext_t with x0 at 184. */
 #define REGISTERS_CONTEXT_X(n) (128 + 184 + 8 * (n))
 #define REGISTERS_CONTEXT_PC   REGISTERS_CONTEXT_X(32)

@@ -58,6 +58,7 @@ struct thread {
 	/* The call of a wait: its stack pointer, its first argument, how it waits. */
 	uint64_t call_sp, call_first;
 	uint32_t call_how;
+	uint32_t is_old; /* its wait goes on since before the recording */
 	uint64_t whose; /* what its sums are told apart by */
 	/* Of the wait that goes on, charged to its sum already: before it was woken, and
 	 * since. */

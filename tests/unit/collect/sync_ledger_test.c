@@ -137,6 +137,40 @@ static void clocks_that_disagree_charge_nothing_below_0(void **state)
 	sync_ledger_fini(&l);
 }
 
+static void what_goes_on_has_its_time_and_is_not_counted(void **state)
+{
+	struct sync_ledger l = { 0 };
+	const struct sync_wait w = { .time_ns = 900,
+				     .waited_ns = 600,
+				     .address = LOCK,
+				     .stack = 1,
+				     .what = WIRE_TRACER_MUTEX };
+
+	(void)state;
+	sync_ledger_release(&l, 350, LOCK, 7);
+	wait(&l, 100, 400, 1);
+	sync_ledger_wait_on(&l, &w);
+	assert_int_equal(l.sites.n, 1);
+	assert_int_equal(l.sites.at[0].n, 1);
+	assert_int_equal(l.sites.at[0].ns, 900);
+	assert_int_equal(l.n_waits, 1);
+	assert_int_equal(debt(&l, 7), 300);
+	sync_ledger_fini(&l);
+}
+
+static void a_release_is_known_for_as_long_as_it_is_the_last(void **state)
+{
+	struct sync_ledger l = { 0 };
+
+	(void)state;
+	assert_false(sync_ledger_was_released(&l, LOCK, 0));
+	sync_ledger_release(&l, 300, LOCK, 7);
+	assert_true(sync_ledger_was_released(&l, LOCK, 299));
+	assert_false(sync_ledger_was_released(&l, LOCK, 300));
+	assert_false(sync_ledger_was_released(&l, LOCK + 8, 299));
+	sync_ledger_fini(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +180,8 @@ int main(void)
 		cmocka_unit_test(who_woke_last_is_charged_for_all),
 		cmocka_unit_test(what_was_before_all_that_is_remembered_is_nobodys),
 		cmocka_unit_test(sums_begin_anew_and_releases_stay),
+		cmocka_unit_test(what_goes_on_has_its_time_and_is_not_counted),
+		cmocka_unit_test(a_release_is_known_for_as_long_as_it_is_the_last),
 		cmocka_unit_test(clocks_that_disagree_charge_nothing_below_0),
 	};
 

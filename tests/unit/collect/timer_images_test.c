@@ -63,7 +63,7 @@ static void make_ready(int fd)
 						  .pid = (uint32_t)getpid(),
 						  .start_ns = 1 };
 
-	assert_int_equal(ftruncate(fd, WIRE_SAMPLER_PAGE + BYTES), 0);
+	assert_int_equal(ftruncate(fd, WIRE_SAMPLER_RECORDS_AT + BYTES), 0);
 	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
 	close(fd);
 }

@@ -72,6 +72,40 @@ static int open_both(void **state)
 	return rc;
 }
 
+/* The i-th thread's place, as the tracer has it. */
+static struct wire_tracer_waiting *waiting_at(struct both *b, uint32_t i)
+{
+	return (struct wire_tracer_waiting *)((char *)b->target.header +
+					      WIRE_SAMPLER_PAGE) +
+	       i;
+}
+
+static void what_a_thread_waits_for_is_read_beside_the_records(void **state)
+{
+	struct both *b = *state;
+	uint32_t last = WIRE_SAMPLER_N_WAITING - 1;
+	struct wire_tracer_waiting w;
+
+	assert_false(timer_ring_waiting(b->recorder, 0, &w));
+	*waiting_at(b, last) =
+		(struct wire_tracer_waiting){ .since_ns = 5,
+					      .ring_ns = b->target.header->start_ns,
+					      .tid = 17,
+					      .address = UINT64_MAX };
+	assert_true(timer_ring_waiting(b->recorder, last, &w));
+	assert_int_equal(w.tid, 17);
+	assert_false(timer_ring_waiting(b->recorder, last - 1, &w));
+	assert_false(timer_ring_waiting(b->recorder, last + 1, &w));
+	/* The first record is behind it. */
+	assert_true(write_thread(&b->target, 9));
+	assert_true(timer_ring_waiting(b->recorder, last, &w));
+	waiting_at(b, last)->ring_ns++; /* the last owner's */
+	assert_false(timer_ring_waiting(b->recorder, last, &w));
+	waiting_at(b, last)->ring_ns--;
+	waiting_at(b, last)->since_ns = 0;
+	assert_false(timer_ring_waiting(b->recorder, last, &w));
+}
+
 static int close_both(void **state)
 {
 	struct both *b = *state;
@@ -279,6 +313,7 @@ int main(void)
 		IN_BOTH(a_record_that_nobody_will_finish_is_passed_over_when_others_are_lost),
 		IN_BOTH(a_record_that_is_late_is_waited_for_although_others_are_lost),
 		IN_BOTH(a_ring_that_is_cut_short_or_overwritten_is_an_error),
+		IN_BOTH(what_a_thread_waits_for_is_read_beside_the_records),
 		cmocka_unit_test(
 			what_an_earlier_owner_left_in_a_claimed_ring_is_never_read),
 	};
