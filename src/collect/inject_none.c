@@ -42,6 +42,12 @@ int inject_leave_copy(const struct inject *i, pid_t pid, uint64_t until_ns, stru
 	return 0;
 }
 
+uint64_t inject_interrupt(pid_t pid)
+{
+	(void)pid;
+	return 0;
+}
+
 void inject_free(struct inject *i)
 {
 	(void)i;

@@ -466,6 +466,8 @@ static int tracer_drain(struct source *source, bool is_final, struct err *e)
 	if (!s->has_begun) {
 		s->has_begun = true;
 		tracer_pause(source, s->is_paused);
+		if (waits_cookie(&s->context))
+			tracer_visits_interrupt(&s->visits);
 	}
 	vec_each(bell, &s->bells)
 		silence(*bell);

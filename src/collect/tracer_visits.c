@@ -298,6 +298,13 @@ int tracer_visits_begin(struct tracer_visits *v, struct err *e)
 	return first.code;
 }
 
+void tracer_visits_interrupt(struct tracer_visits *v)
+{
+	for (size_t i = 0; i < v->visited.cap; i++)
+		if (v->visited.at[i].used)
+			v->stood_ns += inject_interrupt((pid_t)v->visited.at[i].key);
+}
+
 static void leave(struct tracer_visits *v, struct inject *const *all, size_t n)
 {
 	struct err e = { 0 };

@@ -58,6 +58,9 @@ must_use int tracer_visits_probe(const struct scope *scope, uint32_t traces,
 /* Those that were named and cannot be visited are an error if no other can; else the
  * recording names them. */
 must_use int tracer_visits_begin(struct tracer_visits *v, struct err *e);
+/* Who sees waits in the kernel has begun, and knows the stack of a thread that has waited
+ * since before when it passes there. */
+void tracer_visits_interrupt(struct tracer_visits *v);
 /* Objects may have been loaded since: now and then.  A process with which that makes it
  * impossible is left at once, and the recording says why. */
 void tracer_visits_look(struct tracer_visits *v);

@@ -14,6 +14,7 @@ import harness
 from harness import DIR, IS_ROOT, Skip, dwell, is_asleep, run_all, test, wait_until
 
 PROGRAM = os.path.join(os.path.abspath(sys.argv[2]), 'e2e-deadlock')
+NS = 1000000000
 LASTS = .3
 SOURCES = ('tracer', 'futex', None) if IS_ROOT else ('tracer',)
 
@@ -133,6 +134,35 @@ def a_wait_for_a_word_that_the_kernel_alone_sees_is_told_when_it_is_killed():
         assert (wait['tid'], wait['name'], wait['kind']) == (d.tids[0], 'word', 'futex'), wait
         assert 'wait_for_word' in functions(wait), wait
         assert times[0] <= wait['ns'] <= times[1], (wait, times)
+
+
+@test
+def of_a_process_that_hangs_already_it_is_told_by_who_attaches():
+    if not IS_ROOT or harness.why_no_bpf():
+        raise Skip('only root sees what has begun before')
+    path = os.path.join(DIR, 'attached.dwell')
+    began_ns = time.monotonic_ns()
+    with subprocess.Popen([PROGRAM, 'locks'], stdout=subprocess.PIPE, text=True) as p:
+        try:
+            left, right, idle = [int(x) for x in p.stdout.readline().split()[2:]]
+            a = dwell('attach', '-q', '-e', 'sync', '-p', str(p.pid), '-d', '1s', '-o', path)
+            assert a.returncode == 0, a.stderr
+            # They wait on, as if nothing had been.
+            assert all(is_asleep(f'{p.pid}/task/{tid}') for tid in (left, right, idle, p.pid))
+        finally:
+            p.kill()
+    took_ns = time.monotonic_ns() - began_ns
+    found = {w['tid']: w for w in unfinished(path)}
+    assert set(found) == {left, right, idle, p.pid}, found
+    for tid, function, name, kind in ((left, 'take_b', 'mutex_b', 'mutex'),
+                                      (right, 'take_a', 'mutex_a', 'mutex'),
+                                      (idle, 'wait_for_ever', None, 'condition'),
+                                      (p.pid, 'main', None, "thread's end")):
+        w = found[tid]
+        assert function in functions(w) and w['kind'] == kind, w
+        assert name in (None, w['name']), w
+        assert 'since_ns' not in w and NS / 2 < w['ns'] <= took_ns, w
+    assert 'since before the recording' in dwell('sync', path).stdout
 
 
 @test
