@@ -15,6 +15,7 @@
 
 #define THREAD_PROCESSES_MAX 65536
 #define THREAD_LAP_TRIES     3
+#define THREAD_LATE_MAX	     4096
 
 /* Set before loading. */
 const volatile bool is_everybody = false; /* not only processes that are told */
@@ -59,7 +60,7 @@ struct thread {
 	uint64_t call_sp, call_first;
 	uint32_t call_how;
 	uint32_t is_old; /* its wait goes on since before the recording */
-	uint64_t whose; /* what its sums are told apart by */
+	uint64_t whose;	 /* what its sums are told apart by */
 	/* Of the wait that goes on, charged to its sum already: before it was woken, and
 	 * since. */
 	uint64_t waited_ns, late_ns;
@@ -72,6 +73,24 @@ struct {
 	__type(key, int);
 	__type(value, struct thread);
 } threads SEC(".maps");
+
+/* Threads that are followed and have no memory in threads yet, since when what they do is
+ * not known.  The kernel gives none where its own are used up, nor while it finds itself
+ * called within a call for some, on that CPU; it is asked again at their next event. */
+struct thread_late {
+	uint64_t start_time; /* whose it is, as ids are used again */
+	uint64_t since_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, THREAD_LATE_MAX);
+	__type(key, int32_t);
+	__type(value, struct thread_late);
+} threads_late SEC(".maps");
+
+/* How often there was one: nobody looks where there was none. */
+uint64_t thread_n_late = 0;
 
 enum thread_process { THREAD_BEFORE_EXEC = 0, THREAD_FOLLOWED = 1 };
 
@@ -121,17 +140,46 @@ static __always_inline void thread_renew(struct task_struct *task, struct thread
 	thread_name(task, t);
 }
 
+/* Not static: verified by itself, once. */
+__noinline int thread_note_late(int32_t tid, uint64_t start_time)
+{
+	struct thread_late late = { .start_time = start_time,
+				    .since_ns = bpf_ktime_get_ns() };
+
+	bpf_map_update_elem(&threads_late, &tid, &late, BPF_ANY);
+	__sync_fetch_and_add(&thread_n_late, 1);
+	return 0;
+}
+
+/* Since when it is not known what the thread does; 0: it is not late. */
+static __always_inline uint64_t thread_late_since(const struct task_struct *task)
+{
+	int32_t tid = task->pid;
+	const struct thread_late *late =
+		thread_n_late ? bpf_map_lookup_elem(&threads_late, &tid) : NULL;
+
+	return late && late->start_time == task->start_time ? late->since_ns : 0;
+}
+
 /* New: since the recording began, in a state that is not known. */
 static __always_inline struct thread *thread_add(struct task_struct *task)
 {
+	uint64_t late_ns = thread_late_since(task);
+	int32_t tid = task->pid;
 	struct thread *t =
 		bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
-	if (t && !t->serial) {
-		t->since_ns = from_ns;
+	if (!t) {
+		thread_note_late(tid, task->start_time);
+		return NULL;
+	}
+	if (!t->serial) {
+		t->since_ns = late_ns > from_ns ? late_ns : from_ns;
 		t->where = THREAD_UNKNOWN;
 		thread_renew(task, t);
 	}
+	if (late_ns)
+		bpf_map_delete_elem(&threads_late, &tid);
 	return t;
 }
 
@@ -139,7 +187,7 @@ static __always_inline struct thread *thread_get(struct task_struct *task)
 {
 	struct thread *t = thread_find(task);
 
-	if (t || !is_everybody || !task->pid)
+	if (t || !task->pid || (!is_everybody && !thread_late_since(task)))
 		return t;
 	return thread_add(task);
 }
