@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums that are several events each, inside of labels.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "counts_fixture.h"
+
+static void name_label(uint32_t label, char ret[SYSTEM_COUNTS_LABEL_MAX])
+{
+	snprintf(ret, SYSTEM_COUNTS_LABEL_MAX, "[call %u]", label);
+}
+
+static void name_outcome(uint64_t number, char ret[SYSTEM_COUNTS_LABEL_MAX])
+{
+	snprintf(ret, SYSTEM_COUNTS_LABEL_MAX, "[error %u]", (unsigned)(number >> 32));
+}
+
+static const char *leaf_of(const struct counts_fixture *f, size_t sample,
+			   unsigned outwards)
+{
+	const struct model_stack *s =
+		&recording_stacks(f->recording)[f->samples.stack[sample]];
+
+	while (outwards--)
+		s = &recording_stacks(f->recording)[s->parent];
+	return recording_string(
+		f->recording,
+		recording_image(f->recording,
+				recording_locations(f->recording)[s->location].image)
+			->path);
+}
+
+/* One event of time, one of how often, one of what came of it. */
+static void set_up_parts(struct counts_fixture *f, struct system_counts_how *how)
+{
+	struct system_counts_events events = { .is_kept = true, .how = how };
+
+	counts_fixture_set_up_as(f, true);
+	*how = (struct system_counts_how){
+		.parts = { { .ns = 0,
+			     .count = 1,
+			     .n_waits = SYSTEM_COUNTS_NONE,
+			     .pair = 2 } },
+		.label = name_label,
+		.pair_label = name_outcome,
+	};
+	events.ids[0] = counts_fixture_event_of(f, "time");
+	events.ids[1] = counts_fixture_event_of(f, "calls");
+	events.ids[2] = counts_fixture_event_of(f, "errors");
+	system_counts_begin(f->counts, f->writer, &events);
+}
+
+static void the_parts_of_a_sum_are_events_below_its_label(void **state)
+{
+	struct stack_record r = counts_fixture_running(1, 100);
+	struct state_record_sum sum = { .ns = 500, .count = 3 };
+	struct system_counts_how how;
+	struct counts_fixture f;
+
+	(void)state;
+	set_up_parts(&f, &how);
+	r.label = 7;
+	system_counts_stack(f.counts, &r);
+	system_counts_time(f.counts, r.key, &sum);
+	system_counts_write(f.counts, 0, 1);
+	counts_fixture_finish(&f);
+	assert_int_equal(f.samples.n, 2);
+	assert_int_equal(f.samples.weight[0], 500);
+	assert_int_equal(f.samples.weight[1], 3);
+	assert_int_equal(f.samples.stack[0], f.samples.stack[1]);
+	assert_string_equal(leaf_of(&f, 0, 0), "[call 7]");
+	counts_fixture_tear_down(&f);
+}
+
+static void time_of_what_has_not_ended_has_no_count(void **state)
+{
+	struct stack_record r = counts_fixture_running(1, 100);
+	struct state_record_sum sum = { .ns = 500 };
+	struct system_counts_how how;
+	struct counts_fixture f;
+
+	(void)state;
+	set_up_parts(&f, &how);
+	r.label = 7;
+	system_counts_stack(f.counts, &r);
+	system_counts_time(f.counts, r.key, &sum);
+	system_counts_write(f.counts, 0, 1);
+	counts_fixture_finish(&f);
+	assert_int_equal(f.samples.n, 1);
+	assert_int_equal(f.samples.weight[0], 500);
+	counts_fixture_tear_down(&f);
+}
+
+static void what_came_of_a_sum_is_inside_of_its_label(void **state)
+{
+	struct stack_record r = counts_fixture_running(1, 100);
+	struct stack_record_pair pair = { .kind = STACK_RECORD_PAIR,
+					  .key = 2,
+					  .waiter = 1,
+					  .waker = UINT64_C(9) << 32 };
+	struct state_record_sum sum = { .count = 4 };
+	struct system_counts_how how;
+	struct counts_fixture f;
+
+	(void)state;
+	set_up_parts(&f, &how);
+	r.label = 7;
+	system_counts_stack(f.counts, &r);
+	system_counts_pair(f.counts, &pair);
+	system_counts_time(f.counts, pair.key, &sum);
+	system_counts_write(f.counts, 0, 1);
+	counts_fixture_finish(&f);
+	assert_int_equal(f.samples.n, 1);
+	assert_int_equal(f.samples.weight[0], 4);
+	assert_string_equal(leaf_of(&f, 0, 0), "[error 9]");
+	assert_string_equal(leaf_of(&f, 0, 1), "[call 7]");
+	counts_fixture_tear_down(&f);
+}
+
+#define OURS 13 /* the label of what our library does */
+
+static bool is_ours(void *ctx, uint32_t label)
+{
+	(void)ctx;
+	return label == OURS;
+}
+
+/* Of one sum there is something once. */
+static size_t take_once(void *ctx, uint32_t number,
+			struct system_counts_more ret[SYSTEM_COUNTS_MORE_MAX])
+{
+	uint64_t *bytes = ctx;
+
+	*ret = (struct system_counts_more){ .event = 2, .weight = bytes[number] };
+	bytes[number] = 0;
+	return 1;
+}
+
+/* It would be what the next sum of its number is told with. */
+static void what_is_beside_a_sum_goes_with_it_also_where_it_is_no_sample(void **state)
+{
+	uint64_t bytes[] = { 0, 10, 20, 30, 40 };
+	struct stack_record ours = counts_fixture_running(1, 100),
+			    other = counts_fixture_running(2, 100),
+			    late = counts_fixture_running(4, 100);
+	struct state_record_sum sum = { .count = 1 };
+	struct system_counts_how how;
+	struct counts_fixture f;
+
+	(void)state;
+	set_up_parts(&f, &how);
+	how.is_own = is_ours;
+	how.more = take_once;
+	how.ctx = bytes;
+	ours.label = OURS;
+	other.label = late.label = 7;
+	system_counts_stack(f.counts, &ours);
+	system_counts_stack(f.counts, &other);
+	for (uint64_t key = 1; key <= 3; key++) /* the third is a stray */
+		system_counts_time(f.counts, key, &sum);
+	system_counts_write(f.counts, 0, 1);
+	counts_fixture_finish(&f);
+	assert_int_equal(f.samples.n, 2);
+	assert_int_equal(f.samples.weight[0], 1);
+	assert_int_equal(f.samples.weight[1], 20);
+	system_counts_stack(f.counts, &late);
+	system_counts_time(f.counts, late.key, &sum);
+	system_counts_write(f.counts, 0, 2); /* there is no recording */
+	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
+		assert_int_equal(bytes[i], 0);
+	counts_fixture_tear_down(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_parts_of_a_sum_are_events_below_its_label),
+		cmocka_unit_test(time_of_what_has_not_ended_has_no_count),
+		cmocka_unit_test(what_came_of_a_sum_is_inside_of_its_label),
+		cmocka_unit_test(
+			what_is_beside_a_sum_goes_with_it_also_where_it_is_no_sample),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
