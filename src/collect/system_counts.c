@@ -14,6 +14,7 @@
 #include "collect/waker_name.h"
 
 #define WRITTEN_AT_ONCE 256 /* keys: one or two milliseconds */
+#define AGAIN_MAX	4   /* keys of which each stands for the same as the next */
 
 /* A key: where its record is, and what was counted since the last drain. */
 struct counted {
@@ -221,19 +222,43 @@ static const struct counted *find_number(struct system_counts *c, uint64_t numbe
 	return NULL;
 }
 
-/* The stack that a number stands for, NULL: none was told.  It may be the same as one of
- * the generation before, which is remembered as long as this. */
-static const struct stack_record *stack_of(struct system_counts *c, uint64_t number)
+/* What a number stands for: a stack, and what is inside of that. */
+struct meaning {
+	const struct stack_record *stack; /* NULL: none was told */
+	uint32_t label, state;
+};
+
+/* It may be the same as one of the generation before, which is remembered as long as
+ * this, and either the same but for its label as another. */
+static struct meaning meaning_of(struct system_counts *c, uint64_t number)
 {
+	struct meaning m = { 0 };
 	const struct keys *keys;
 	const struct counted *k = find_number(c, number, &keys);
-	const struct stack_record_again *again;
 
-	if (k && k->kind == STACK_RECORD_AGAIN) {
-		again = record_of(keys, k);
+	for (unsigned i = 0; i < AGAIN_MAX && k && k->kind == STACK_RECORD_AGAIN; i++) {
+		const struct stack_record_again *again = record_of(keys, k);
+
+		if (!m.label) {
+			m.label = again->label;
+			m.state = again->state;
+		}
 		k = find_number(c, again->of, &keys);
 	}
-	return k && k->kind == STACK_RECORD_STACK ? record_of(keys, k) : NULL;
+	if (!k || k->kind != STACK_RECORD_STACK)
+		return (struct meaning){ 0 };
+	m.stack = record_of(keys, k);
+	if (!m.label) {
+		m.label = m.stack->label;
+		m.state = m.stack->state;
+	}
+	return m;
+}
+
+/* NULL: none was told. */
+static const struct stack_record *stack_of(struct system_counts *c, uint64_t number)
+{
+	return meaning_of(c, number).stack;
 }
 
 void system_counts_scale(struct system_counts *c, uint32_t event, double scale)
@@ -316,28 +341,29 @@ static void write_part(struct system_counts *c, struct model_sample *sample,
 }
 
 /* The stack with what is inside of it. */
-static uint32_t labelled(struct system_counts *c, const struct stack_record *r,
+static uint32_t labelled(struct system_counts *c, const struct meaning *m,
 			 uint32_t thread, enum unwind_stop *stop)
 {
 	const struct system_counts_how *how = c->events.how;
+	const struct stack_record *r = m->stack;
 	char label[SYSTEM_COUNTS_LABEL_MAX];
 	const char *const names[] = { label,
-				      how->inner ? how->inner(how->ctx, r->label) : "" };
+				      how->inner ? how->inner(how->ctx, m->label) : "" };
 	uint32_t stack;
 
-	how->label(r->label, label);
+	how->label(m->label, label);
 	stack = system_stacks_labelled_id(c->stacks, r, names,
 					  sizeof(names) / sizeof(names[0]), thread, stop);
 	return r->object ? system_stacks_object(c->stacks, stack, r) : stack;
 }
 
 /* It is not the program's. */
-static bool is_own(const struct system_counts *c, const struct stack_record *r)
+static bool is_own(const struct system_counts *c, const struct meaning *m)
 {
 	const struct system_counts_how *how = c->events.how;
 
-	return how->is_own &&
-	       (how->is_own(how->ctx, r->label) || system_stacks_is_own(c->stacks, r));
+	return how->is_own && (how->is_own(how->ctx, m->label) ||
+			       system_stacks_is_own(c->stacks, m->stack));
 }
 
 /* The same, which was counted so often. */
@@ -359,22 +385,22 @@ static void write_more(struct system_counts *c, uint64_t number, uint64_t count,
 	}
 }
 
-static void write_parts(struct system_counts *c, const struct stack_record *r,
+static void write_parts(struct system_counts *c, const struct meaning *m,
 			const struct counted *k, uint64_t number, uint64_t now_ns)
 {
-	uint32_t event = r->state % SYSTEM_COUNTS_EVENTS_MAX;
+	uint32_t event = m->state % SYSTEM_COUNTS_EVENTS_MAX;
 	const struct system_counts_parts *parts = &c->events.how->parts[event];
 	struct model_sample sample = { .time_ns = now_ns,
 				       .thread = system_classes_id(c->classes, &c->teller,
-								   r),
-				       .cpu = r->cpu };
+								   m->stack),
+				       .cpu = m->stack->cpu };
 	enum unwind_stop stop;
 
-	if (is_own(c, r)) {
+	if (is_own(c, m)) {
 		drop_more(c, number);
 		return;
 	}
-	sample.stack = labelled(c, r, sample.thread, &stop);
+	sample.stack = labelled(c, m, sample.thread, &stop);
 	if (stop != UNWIND_N_STOPS)
 		c->stats.stops[stop] += k->count;
 	write_part(c, &sample, parts->ns, k->weight, k->count);
@@ -387,13 +413,21 @@ static void write_parts(struct system_counts *c, const struct stack_record *r,
 }
 
 /* number: the sum's, which may be another than that under which the stack was told. */
-static void write_sum(struct system_counts *c, const struct stack_record *r,
+static void write_sum(struct system_counts *c, const struct meaning *m,
 		      const struct counted *k, uint64_t number, uint64_t now_ns)
 {
 	if (c->events.how)
-		write_parts(c, r, k, number, now_ns);
+		write_parts(c, m, k, number, now_ns);
 	else
-		write_key(c, r, k, now_ns);
+		write_key(c, m->stack, k, now_ns);
+}
+
+static void write_told(struct system_counts *c, const struct stack_record *r,
+		       const struct counted *k, uint64_t now_ns)
+{
+	const struct meaning m = { .stack = r, .label = r->label, .state = r->state };
+
+	write_sum(c, &m, k, r->key, now_ns);
 }
 
 /* The waker's frames are inside of the waiter's, below a label that tells whose. */
@@ -434,10 +468,10 @@ static void write_stray(struct system_counts *c, uint64_t number, const struct c
 static void write_again(struct system_counts *c, const struct stack_record_again *a,
 			const struct counted *k, uint64_t now_ns)
 {
-	const struct stack_record *r = stack_of(c, a->of);
+	const struct meaning m = meaning_of(c, a->key);
 
-	if (r)
-		write_sum(c, r, k, a->key, now_ns);
+	if (m.stack)
+		write_sum(c, &m, k, a->key, now_ns);
 	else
 		write_stray(c, a->key, k);
 }
@@ -462,22 +496,22 @@ static void write_woken(struct system_counts *c, const struct system_counts_part
 static void write_outcome(struct system_counts *c, const struct stack_record_pair *p,
 			  const struct counted *k, uint64_t now_ns)
 {
-	const struct stack_record *of = stack_of(c, p->waiter);
+	const struct meaning of = meaning_of(c, p->waiter);
 	const struct system_counts_how *how = c->events.how;
 	const struct system_counts_parts *parts;
 	struct model_sample sample = { .time_ns = now_ns, .cpu = STACK_RECORD_ANY_CPU };
 	char outcome[SYSTEM_COUNTS_LABEL_MAX];
 	enum unwind_stop stop;
 
-	if (!of) {
+	if (!of.stack) {
 		c->stats.strays += k->count;
 		return;
 	}
-	if (is_own(c, of))
+	if (is_own(c, &of))
 		return;
-	parts = &how->parts[of->state % SYSTEM_COUNTS_EVENTS_MAX];
-	sample.thread = system_classes_id(c->classes, &c->teller, of);
-	sample.stack = labelled(c, of, sample.thread, &stop);
+	parts = &how->parts[of.state % SYSTEM_COUNTS_EVENTS_MAX];
+	sample.thread = system_classes_id(c->classes, &c->teller, of.stack);
+	sample.stack = labelled(c, &of, sample.thread, &stop);
 	if (parts->woken_by) {
 		write_woken(c, parts, p->waker, k, &sample);
 		return;
@@ -507,8 +541,7 @@ static void write_counted(struct system_counts *c, const struct keys *keys,
 	else if (k->kind == STACK_RECORD_AGAIN)
 		write_again(c, record, k, now_ns);
 	else
-		write_sum(c, record, k, ((const struct stack_record *)record)->key,
-			  now_ns);
+		write_told(c, record, k, now_ns);
 }
 
 /* The stack of whom it was counted, NULL: none was told. */
@@ -520,7 +553,7 @@ owner_of(struct system_counts *c, const struct keys *keys, const struct counted 
 	if (k->kind == STACK_RECORD_PAIR)
 		return stack_of(c, ((const struct stack_record_pair *)record)->waiter);
 	if (k->kind == STACK_RECORD_AGAIN)
-		return stack_of(c, ((const struct stack_record_again *)record)->of);
+		return stack_of(c, ((const struct stack_record_again *)record)->key);
 	return record;
 }
 
@@ -587,13 +620,15 @@ void system_counts_write_known(struct system_counts *c, unsigned table, uint64_t
 /* What a number stands for, in a table of its own. */
 static void keep_stack(struct system_counts *c, struct keys *keys, uint64_t number)
 {
-	const struct stack_record *r = stack_of(c, number);
+	const struct meaning m = meaning_of(c, number);
 	struct stack_record kept;
 
-	if (!r)
+	if (!m.stack)
 		return;
-	memcpy(&kept, r, record_bytes(r));
+	memcpy(&kept, m.stack, record_bytes(m.stack));
 	kept.key = number;
+	kept.label = m.label;
+	kept.state = m.state;
 	add_key(keys, number, STACK_RECORD_STACK, &kept, record_bytes(&kept));
 }
 

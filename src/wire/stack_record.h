@@ -113,11 +113,12 @@ struct stack_record_pair {
 	uint64_t key, waiter, waker;
 };
 
-/* A key that stands for the same as another, which was told before. */
+/* A key that stands for the same as another, which was told before; with a label, for the
+ * same stack with this label in place of its own, in this state. */
 struct stack_record_again {
 	uint16_t kind;
-	uint16_t zero16;
-	uint32_t zero32;
+	uint16_t state;
+	uint32_t label; /* 0: what the other has */
 	uint64_t key, of;
 };
 

@@ -178,6 +178,154 @@ static void what_is_beside_a_sum_goes_with_it_also_where_it_is_no_sample(void **
 	counts_fixture_tear_down(&f);
 }
 
+#define FIRST	    STATE_RECORD_NUMBER(0, 1)
+#define FIRST_FILE  STATE_RECORD_NUMBER(0, 2)
+#define NEXT	    STATE_RECORD_NUMBER(1, 1)
+#define NEXT_FILE   STATE_RECORD_NUMBER(1, 2)
+#define NEXT_ERROR  STATE_RECORD_NUMBER(1, 3)
+#define LATER	    STATE_RECORD_NUMBER(2, 1)
+#define OTHER_STATE 3
+
+/* Of two events. */
+static void set_up_again(struct counts_fixture *f, struct system_counts_how *how)
+{
+	struct stack_record r = counts_fixture_running(FIRST, 100);
+
+	set_up_parts(f, how);
+	for (unsigned i = 1; i <= OTHER_STATE; i++)
+		how->parts[i] =
+			(struct system_counts_parts){ .ns = SYSTEM_COUNTS_NONE,
+						      .count = 2,
+						      .n_waits = SYSTEM_COUNTS_NONE,
+						      .pair = 1 };
+	r.label = 7;
+	system_counts_stack(f->counts, &r);
+}
+
+static void tell_again(struct counts_fixture *f, uint64_t key, uint64_t of,
+		       uint32_t label)
+{
+	system_counts_again(
+		f->counts, &(struct stack_record_again){ .kind = STACK_RECORD_AGAIN,
+							 .state = label ? OTHER_STATE : 0,
+							 .label = label,
+							 .key = key,
+							 .of = of });
+}
+
+static void assert_is_of_other_label(const struct counts_fixture *f, size_t sample)
+{
+	assert_int_equal(f->samples.weight[sample], 4);
+	assert_string_equal(leaf_of(f, sample, 0), "[call 9]");
+	assert_int_equal(recording_stacks(f->recording)[f->samples.stack[sample]].parent,
+			 recording_stacks(f->recording)[f->samples.stack[0]].parent);
+	assert_int_equal(f->samples.event[sample], f->samples.event[1]);
+}
+
+static void a_sum_may_be_of_another_s_stack_and_have_its_own_label(void **state)
+{
+	struct state_record_sum sum = { .ns = 500, .count = 4 };
+	struct system_counts_how how;
+	struct counts_fixture f;
+
+	(void)state;
+	set_up_again(&f, &how);
+	tell_again(&f, FIRST_FILE, FIRST, 9);
+	system_counts_time(f.counts, FIRST, &(struct state_record_sum){ .ns = 500 });
+	system_counts_time(f.counts, FIRST_FILE, &sum);
+	system_counts_write(f.counts, 0, 1);
+	counts_fixture_finish(&f);
+	assert_int_equal(f.samples.n, 2);
+	assert_string_equal(leaf_of(&f, 0, 0), "[call 7]");
+	assert_int_not_equal(f.samples.event[0], f.samples.event[1]);
+	assert_is_of_other_label(&f, 1);
+	assert_int_equal(system_counts_stats(f.counts)->strays, 0);
+	counts_fixture_tear_down(&f);
+}
+
+/* In any order: one is the same as its sum of before, the other is of the stack's. */
+static void a_label_outlives_the_key_of_its_stack(void **state)
+{
+	const struct {
+		uint64_t of;
+		uint32_t label;
+	} t[] = { { FIRST_FILE, 0 }, { NEXT, 9 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		for (unsigned is_forgotten = 0; is_forgotten < 2; is_forgotten++) {
+			struct state_record_sum sum = { .ns = 500, .count = 4 };
+			struct system_counts_how how;
+			struct counts_fixture f;
+
+			set_up_again(&f, &how);
+			tell_again(&f, NEXT_FILE, t[i].of, t[i].label);
+			tell_again(&f, FIRST_FILE, FIRST, 9);
+			tell_again(&f, NEXT, FIRST, 0);
+			system_counts_time(f.counts, FIRST,
+					   &(struct state_record_sum){ .ns = 500 });
+			system_counts_time(f.counts, FIRST_FILE, &sum);
+			system_counts_write(f.counts, 0, 1);
+			if (is_forgotten)
+				system_counts_forget(f.counts, 0);
+			system_counts_time(f.counts, NEXT_FILE, &sum);
+			system_counts_write(f.counts, 1, 2);
+			counts_fixture_finish(&f);
+			assert_int_equal(f.samples.n, 3);
+			assert_is_of_other_label(&f, 1);
+			assert_is_of_other_label(&f, 2);
+			assert_int_equal(system_counts_stats(f.counts)->strays, 0);
+			counts_fixture_tear_down(&f);
+		}
+}
+
+static void what_came_of_a_sum_of_another_s_stack_is_inside_of_its_own_label(void **state)
+{
+	struct stack_record_pair pair = { .kind = STACK_RECORD_PAIR,
+					  .key = NEXT_ERROR,
+					  .waiter = NEXT_FILE,
+					  .waker = UINT64_C(5) << 32 };
+	struct system_counts_how how;
+	struct counts_fixture f;
+
+	(void)state;
+	set_up_again(&f, &how);
+	tell_again(&f, FIRST_FILE, FIRST, 9);
+	tell_again(&f, NEXT_FILE, FIRST_FILE, 0);
+	system_counts_pair(f.counts, &pair);
+	system_counts_forget(f.counts, 0);
+	system_counts_time(f.counts, pair.key, &(struct state_record_sum){ .count = 4 });
+	system_counts_write(f.counts, 1, 1);
+	counts_fixture_finish(&f);
+	assert_int_equal(f.samples.n, 1);
+	assert_int_equal(f.samples.weight[0], 4);
+	assert_string_equal(leaf_of(&f, 0, 0), "[error 5]");
+	assert_string_equal(leaf_of(&f, 0, 1), "[call 9]");
+	counts_fixture_tear_down(&f);
+}
+
+/* Of one that nobody ever told of, or of itself. */
+static void what_is_the_same_as_nothing_is_a_stray(void **state)
+{
+	const uint64_t of[] = { LATER, FIRST_FILE };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct system_counts_how how;
+		struct counts_fixture f;
+
+		set_up_again(&f, &how);
+		tell_again(&f, FIRST_FILE, of[i], 9);
+		system_counts_time(f.counts, FIRST_FILE,
+				   &(struct state_record_sum){ .count = 4 });
+		system_counts_write(f.counts, 0, 1);
+		counts_fixture_finish(&f);
+		assert_int_equal(f.samples.n, 0);
+		assert_int_equal(system_counts_stats(f.counts)->strays, 4);
+		counts_fixture_tear_down(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +334,11 @@ int main(void)
 		cmocka_unit_test(what_came_of_a_sum_is_inside_of_its_label),
 		cmocka_unit_test(
 			what_is_beside_a_sum_goes_with_it_also_where_it_is_no_sample),
+		cmocka_unit_test(a_sum_may_be_of_another_s_stack_and_have_its_own_label),
+		cmocka_unit_test(a_label_outlives_the_key_of_its_stack),
+		cmocka_unit_test(
+			what_came_of_a_sum_of_another_s_stack_is_inside_of_its_own_label),
+		cmocka_unit_test(what_is_the_same_as_nothing_is_a_stray),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
