@@ -125,13 +125,19 @@ static void note_preload(struct io_programs *s, const struct recorder_settings *
 	s->preload = preload ? xstrdup(preload) : NULL;
 }
 
+static struct system_io_settings settings_of(const struct recorder_settings *x)
+{
+	return (struct system_io_settings){
+		.whom = summing_whom(x),
+		.is_flat = x->is_flat,
+		.has_earlier = !x->scope || x->scope->kind != SCOPE_LAUNCH,
+	};
+}
+
 static int load(const struct recorder_settings *x, const struct system_threads_sink *sink,
 		void **ret, struct err *e)
 {
-	struct system_io_settings settings = {
-		.whom = summing_whom(x),
-		.is_flat = x->is_flat,
-	};
+	struct system_io_settings settings = settings_of(x);
 	struct io_programs *s = new_programs();
 	int rc = system_io_new(&settings, sink, &s->programs, e);
 
@@ -147,11 +153,12 @@ static int load(const struct recorder_settings *x, const struct system_threads_s
 static bool go_on(void *programs, const struct recorder_settings *x)
 {
 	struct io_programs *s = programs;
-	struct system_threads_whom whom = summing_whom(x);
+	struct system_io_settings settings = settings_of(x);
 
 	note_preload(s, x);
-	return s->settings.is_flat == x->is_flat &&
-	       summing_is_same_whom(&s->settings.whom, &whom);
+	return s->settings.is_flat == settings.is_flat &&
+	       s->settings.has_earlier == settings.has_earlier &&
+	       summing_is_same_whom(&s->settings.whom, &settings.whom);
 }
 
 static int try(const struct cpus *cpus, const struct system_threads_sink *sink,

@@ -62,10 +62,23 @@ static void configure_requests(struct system_io *s, const struct btf *kernel)
 	k->rodata->has_told_completion = told.is_completion_told;
 }
 
+/* One of each kind is not needed. */
+static void choose_programs(struct system_io *s)
+{
+	struct io *k = s->skeleton;
+	bool is_flat = s->settings.is_flat, has_earlier = s->settings.has_earlier;
+
+	bpf_program__set_autoload(k->progs.entered, !is_flat);
+	bpf_program__set_autoload(k->progs.entered_flat, is_flat);
+	bpf_program__set_autoload(k->progs.left, !has_earlier);
+	bpf_program__set_autoload(k->progs.left_earlier, has_earlier);
+}
+
 static void configure(struct system_io *s, const struct btf *kernel)
 {
 	struct io *k = s->skeleton;
 
+	choose_programs(s);
 	k->rodata->has_no_stacks = s->settings.is_flat;
 	SYSTEM_THREADS_CONFIGURE(k, &s->settings.whom);
 	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
@@ -158,7 +171,9 @@ int system_io_start(struct system_io *s, struct err *e)
 		{ "began", k->progs.began, &k->links.began },
 		{ "ended", k->progs.ended, &k->links.ended },
 		{ "left", k->progs.left, &k->links.left },
+		{ "left_earlier", k->progs.left_earlier, &k->links.left_earlier },
 		{ "entered", k->progs.entered, &k->links.entered },
+		{ "entered_flat", k->progs.entered_flat, &k->links.entered_flat },
 		{ "overflowed", k->progs.overflowed, &k->links.overflowed },
 		{ "completed", k->progs.completed, &k->links.completed },
 		{ "submitted", k->progs.submitted, &k->links.submitted },

@@ -21,7 +21,8 @@ struct system_io;
 
 struct system_io_settings {
 	struct system_threads_whom whom;
-	bool is_flat; /* no stacks */
+	bool is_flat;	  /* no stacks */
+	bool has_earlier; /* threads run already, and may be in a call */
 };
 
 /* ERR_UNSUPPORTED and why when the kernel does not let us. */

@@ -3,8 +3,9 @@
  * io - the system calls that read and write, by stack and file.
  *
  * A thread that is in such a call is THREAD_BLOCKED since then, and its sum is that of
- * the call; 0 where the call's file is known when it returns only.  What it began is that
- * call.  Any other only says that the thread is in none before the recording.
+ * the call; where the call's file is known when it returns only, of no file, and its
+ * state says so.  What it began is that call.  Any other only says that the thread is in
+ * none before the recording.
  */
 #include "collect/bpf/asked.bpf.h"
 #include "collect/bpf/calls.bpf.h"
@@ -23,6 +24,9 @@
  * ones do. */
 const volatile struct io_record_call io_calls[2][IO_RECORD_CALLS_MAX] = { 0 };
 
+/* The state of a thread. */
+enum { KNOWS_FILE, AWAITS_FILE };
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* What the thread is called into the kernel for; one whose index is 0: no I/O. */
@@ -38,12 +42,12 @@ static __always_inline struct io_record_call call_of(const struct task_struct *t
 }
 
 static __always_inline uint32_t sum_of(const struct thread *t, struct io_record_call call,
-				       uint32_t file)
+				       uint32_t file, bool has_stacks)
 {
 	uint32_t label = IO_RECORD_LABEL(call.index, file);
 
-	return has_no_stacks ? outcome_known(t, call.event, label)
-			     : outcome_sum(call.event, label);
+	return has_stacks ? outcome_sum(call.event, label)
+			  : outcome_known(t, call.event, label);
 }
 
 /* That of a descriptor; first: the call's first argument. */
@@ -58,14 +62,17 @@ static __always_inline uint32_t file_asked(const struct registers *r,
 	return IO_RECORD_NO_FILE;
 }
 
+/* Programs at system calls come in two kinds each, of which one is loaded: code that is
+ * not needed costs the verifier time, also where it finds that nobody comes there. */
+
 /* (registers, number): what is done here is not in the call's time. */
-SEC("tp_btf/sys_enter")
-int entered(uint64_t *ctx)
+static __always_inline int enter(const uint64_t *ctx, bool has_stacks)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_get(task);
 	const struct registers *r = (const void *)ctx[0];
 	struct io_record_call call;
+	uint32_t file;
 	bool is_32bit;
 
 	if (!t)
@@ -75,13 +82,23 @@ int entered(uint64_t *ctx)
 		t->where = THREAD_RUNS;
 		return 0;
 	}
-	t->sum = 0;
-	if (call.file < IO_RECORD_RETURNED)
-		t->sum = sum_of(t, call,
-				file_asked(r, call, registers_first_argument(r, is_32bit),
-					   is_32bit));
+	file = file_asked(r, call, registers_first_argument(r, is_32bit), is_32bit);
+	t->sum = sum_of(t, call, file, has_stacks);
+	t->state = call.file >= IO_RECORD_RETURNED ? AWAITS_FILE : KNOWS_FILE;
 	thread_block(t, bpf_ktime_get_ns());
 	return 0;
+}
+
+SEC("tp_btf/sys_enter")
+int entered(uint64_t *ctx)
+{
+	return enter(ctx, true);
+}
+
+SEC("tp_btf/sys_enter")
+int entered_flat(uint64_t *ctx)
+{
+	return enter(ctx, false);
 }
 
 /* The file is known now. */
@@ -100,15 +117,32 @@ static __always_inline uint32_t file_of(const struct registers *r,
 	return file_asked(r, call, registers_first_argument_was(r, is_32bit), is_32bit);
 }
 
-/* From a call of I/O. */
+/* The sum of the call that the thread returns from; is_earlier: it was in before the
+ * recording. */
+static __always_inline uint32_t returned_sum(const struct thread *t,
+					     const struct registers *r,
+					     struct io_record_call call, bool is_32bit,
+					     int64_t result, bool is_earlier)
+{
+	uint32_t file;
+
+	if (!is_earlier && t->state == KNOWS_FILE)
+		return t->sum;
+	file = file_of(r, call, result, is_32bit);
+	return is_earlier ? sum_of(t, call, file, !has_no_stacks)
+			  : outcome_as(t->sum, call.event,
+				       IO_RECORD_LABEL(call.index, file));
+}
+
+/* From a call of I/O; may_be_earlier: that it was in before the recording. */
 static __always_inline void returned(struct task_struct *task, const struct registers *r,
 				     struct io_record_call call, bool is_32bit,
-				     int64_t result)
+				     int64_t result, bool may_be_earlier)
 {
 	uint64_t now = bpf_ktime_get_ns(), ns;
 	struct outcome o = { .event = call.event };
 	struct thread *t = thread_get(task);
-	uint32_t was;
+	uint32_t was, sum = 0;
 
 	if (!t)
 		return;
@@ -116,24 +150,21 @@ static __always_inline void returned(struct task_struct *task, const struct regi
 	t->where = THREAD_RUNS;
 	if (was == THREAD_RUNS || was == THREAD_WAITS) /* refused before it began */
 		return;
-	if (was != THREAD_BLOCKED) { /* it was in the call before the recording */
-		t->sum = 0;
+	if (was != THREAD_BLOCKED)
 		t->began_ns = t->since_ns;
-	}
 	ns = thread_lap(t, now);
 	if (!from_ns)
 		return;
-	if (!t->sum)
-		t->sum = sum_of(t, call, file_of(r, call, result, is_32bit));
+	if (may_be_earlier || was == THREAD_BLOCKED)
+		sum = returned_sum(t, r, call, is_32bit, result, was != THREAD_BLOCKED);
 	o.ns = thread_observed(t->began_ns, now);
 	outcome_result(&o, result);
 	o.asked = asked_bytes(r, call.asks, is_32bit, &o.done);
-	outcome_charge(t->sum, &o, ns, true);
+	outcome_charge(sum, &o, ns, true);
 }
 
 /* (registers, result) */
-SEC("tp_btf/sys_exit")
-int left(uint64_t *ctx)
+static __always_inline int leave(const uint64_t *ctx, bool may_be_earlier)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	const struct registers *r = (const void *)ctx[0];
@@ -142,10 +173,22 @@ int left(uint64_t *ctx)
 	struct io_record_call call = call_of(task, registers_call(r), &is_32bit);
 
 	if (call.index)
-		returned(task, r, call, is_32bit, result);
+		returned(task, r, call, is_32bit, result, may_be_earlier);
 	else if (mapped_is_code(r, result) && thread_get(task))
 		mapped_meet((uint64_t)result);
 	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int left(uint64_t *ctx)
+{
+	return leave(ctx, false);
+}
+
+SEC("tp_btf/sys_exit")
+int left_earlier(uint64_t *ctx)
+{
+	return leave(ctx, true);
 }
 
 /* (task): it ends in a call, which does not return. */
@@ -192,7 +235,7 @@ int cut(struct bpf_iter__task *ctx)
 		return 0;
 	thread_name(task, t);
 	sums_renew(s, &t->sum);
-	if (t->where == THREAD_BLOCKED && t->sum)
+	if (t->where == THREAD_BLOCKED && t->state == KNOWS_FILE)
 		sums_charge_part(t->sum, thread_lap(t, bpf_ktime_get_ns()), false);
 	return 0;
 }

@@ -90,7 +90,8 @@ static __always_inline uint32_t outcome_bare(struct scratch *s, struct task_stru
 }
 
 /* The sum of a label in the stack in which the current thread is; a thread of the kernel
- * that works for a program has none.  Not static: verified by itself, once. */
+ * that works for a program has none.  Not static: verified by itself, once in each
+ * program that calls it, which is as much as for all else. */
 __noinline uint32_t outcome_sum(uint32_t event, uint32_t label)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -104,7 +105,51 @@ __noinline uint32_t outcome_sum(uint32_t event, uint32_t label)
 	return calls_find(s, task, t, registers_kept(task), event, label);
 }
 
-/* The same without stacks, where it is most often found at once. */
+/* The sum of a label in the stack of another's.  Not static: verified by itself, once. */
+__noinline uint32_t outcome_as(uint32_t of, uint32_t event, uint32_t label)
+{
+	struct stack_record_again r = {
+		.kind = STACK_RECORD_AGAIN, .state = event, .label = label, .of = of
+	};
+	struct scratch *s = scratch_of(SCRATCH_CALL);
+	struct state_record_sum *sum = sums_is_good(of) ? sums_at(of) : NULL;
+	void *ring = sums_ring();
+	uint64_t key;
+	uint32_t number;
+
+	if (!s || !sum || !ring)
+		return 0;
+	key = taking_mix(taking_mix(sum->key, label), STACK_RECORD_AGAIN);
+	number = sums_known(key);
+	if (number)
+		return number;
+	number = sums_number(s);
+	r.key = number;
+	if (!number)
+		return 0;
+	if (!bpf_ringbuf_output(ring, &r, sizeof(r), BPF_RB_NO_WAKEUP))
+		return sums_publish(number, key);
+	sums_give_back(s, number);
+	return 0;
+}
+
+/* Of a label in the stack of the call that the current thread is in; without one where
+ * that is not known, and for a thread of the kernel.  The same. */
+__noinline uint32_t outcome_inside(uint32_t event, uint32_t label)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct scratch *s = scratch_of(SCRATCH_CALL);
+	struct thread *t = thread_find(task);
+
+	if (!s || !t)
+		return 0;
+	if (has_no_stacks || task->flags & PF_IO_WORKER || t->where != THREAD_BLOCKED ||
+	    !t->sum)
+		return outcome_bare(s, task, t, event, label);
+	return outcome_as(t->sum, event, label);
+}
+
+/* What outcome_sum() finds without stacks, most often at once. */
 static __always_inline uint32_t outcome_known(const struct thread *t, uint32_t event,
 					      uint32_t label)
 {

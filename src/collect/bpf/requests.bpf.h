@@ -73,8 +73,8 @@ int submitted(uint64_t *ctx)
 	call = io_requests[operation];
 	if (!call.index)
 		return 0;
-	r.sum = outcome_sum(call.event,
-			    IO_RECORD_LABEL(call.index, request_file(at, call.file)));
+	r.sum = outcome_inside(call.event,
+			       IO_RECORD_LABEL(call.index, request_file(at, call.file)));
 	r.asked = request_asked(at, call.asks);
 	r.event = call.event;
 	r.is_silent = KERNEL_READ(struct io_kiocb, req, flags) & REQUESTS_SILENT;
