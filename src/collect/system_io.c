@@ -80,6 +80,7 @@ static void configure(struct system_io *s, const struct btf *kernel)
 
 	choose_programs(s);
 	k->rodata->has_no_stacks = s->settings.is_flat;
+	k->rodata->has_earlier = s->settings.has_earlier;
 	SYSTEM_THREADS_CONFIGURE(k, &s->settings.whom);
 	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
 	configure_calls(k);
@@ -119,6 +120,7 @@ static int open_programs(struct system_io *s, const struct system_threads_sink *
 	struct system_threads_parts parts = SYSTEM_THREADS_PARTS(s->skeleton);
 
 	parts.cpus = s->settings.whom.cpus;
+	parts.is_last_cut = &s->skeleton->bss->is_last_cut;
 	s->programs.maps = SYSTEM_CODE_MAPS(s->skeleton);
 	return system_programs_open(&s->programs, &parts, sink, e);
 }

@@ -4,6 +4,7 @@
 with how many errors, how many bytes, of which file.
 usage: io.py DWELL PROGRAM_DIR"""
 import collections
+import contextlib
 import json
 import os
 import re
@@ -17,7 +18,7 @@ import time
 
 import harness
 import oracles
-from harness import DIR, IS_ROOT, TESTS, Skip, dwell, report, run_all, skip_all, test
+from harness import DIR, IS_ROOT, TESTS, Skip, beside, dwell, is_asleep, report, run_all, skip_all, test, text_of, wait_until
 from io_recording import FILE, endless_waits_have_their_time, record, record_client, rows
 
 PROGRAMS = os.path.abspath(sys.argv[2])
@@ -494,6 +495,56 @@ def a_wait_that_does_not_end_has_its_time():
 @test
 def who_never_meets_anybody_or_is_never_read_from_waits_all_the_same():
     endless_waits_have_their_time()
+
+
+@contextlib.contextmanager
+def attached(pid):
+    """The process is observed until the block ends."""
+    with beside(harness.DWELL, 'attach', '-q', '-e', 'io', '-o', FILE, '-p', str(pid)) as p:
+        wait_until(lambda: dwell('ctl', 'status', str(p.pid)).returncode == 0, 'it does not begin')
+        yield
+        p.send_signal(signal.SIGINT)
+        assert p.wait(60) == 0, p
+
+
+def reads_pipe(pid):
+    """It waits in read()."""
+    return text_of(pid, 'syscall').startswith('0 ') and is_asleep(pid)
+
+
+@test
+def who_waits_since_before_the_recording_has_the_time_of_it():
+    """Of one that returns the stack is known, too."""
+    for returns in False, True:
+        with beside('cat', stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, bufsize=0) as victim:
+            wait_until(lambda p=victim: reads_pipe(p.pid), 'it does not read')
+            pipe = os.readlink(f'/proc/{victim.pid}/fd/0')
+            with attached(victim.pid):
+                time.sleep(0.5)
+                if returns:
+                    victim.stdin.close()
+                    victim.wait()
+        r = rows('call')['read']
+        assert r['calls'] == returns and r['ns'] > 50e6, r
+        assert rows('file')[pipe]['ns'] >= r['ns'], rows('file')
+        assert ('[no stack]' in rows('stack', '--filter', f'function == "{pipe}"')) == (not returns), rows('stack')
+
+
+@test
+def who_opens_a_fifo_in_vain_waits_all_the_same():
+    fifo = os.path.join(DIR, 'nobody')
+    os.mkfifo(fifo)
+    code = f'import os, sys; sys.stdin.readline(); os.open({fifo!r}, os.O_RDONLY)'
+    with beside(sys.executable, '-c', code, stdin=subprocess.PIPE, bufsize=0) as victim:
+        wait_until(lambda: reads_pipe(victim.pid), 'it does not read')
+        with attached(victim.pid):
+            victim.stdin.write(b'go\n')
+            wait_until(lambda: not reads_pipe(victim.pid) and is_asleep(victim.pid), 'it does not wait')
+            time.sleep(0.5)
+    r = rows('call')['openat']
+    assert r['calls'] == 0 and r['ns'] > 50e6, r
+    stacks = rows('stack', '--filter', 'function == "[syscall openat]"')
+    assert '[no stack]' not in stacks and sum(row['ns'] for row in stacks.values()) == r['ns'], stacks
 
 
 @test

@@ -32,10 +32,13 @@ struct {
 	__type(value, uint32_t);
 } file_numbers SEC(".maps");
 
-/* What is told, as it is put together. */
+/* What is told, as it is put together: by programs that are not interrupted, and by what
+ * goes through all threads, which is. */
+enum files_which { FILES_ALONE, FILES_PREEMPTED };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, 2);
 	__type(key, uint32_t);
 	__type(value, struct io_record_file);
 } file_scratch SEC(".maps");
@@ -178,12 +181,11 @@ static __always_inline void files_path(struct io_record_file *r, struct file *fi
 }
 
 /* Not static: verified by itself, once. */
-__noinline int files_tell(uint64_t at, uint32_t number)
+__noinline int files_tell(uint64_t at, uint32_t number, uint32_t which)
 {
 	struct file *file = (void *)at;
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
-	uint32_t zero = 0;
-	struct io_record_file *r = bpf_map_lookup_elem(&file_scratch, &zero);
+	struct io_record_file *r = bpf_map_lookup_elem(&file_scratch, &which);
 	void *ring = sums_ring();
 	uint64_t size;
 
@@ -221,13 +223,14 @@ static __always_inline uint32_t files_enter(const struct files_key *key, uint32_
 	return known ? *known : IO_RECORD_UNNUMBERED;
 }
 
-static __always_inline uint32_t files_add(struct file *file, const struct files_key *key)
+static __always_inline uint32_t files_add(struct file *file, const struct files_key *key,
+					  uint32_t which)
 {
 	uint32_t number = files_new_number(IO_RECORD_FILES_MAX);
 
 	if (number >= IO_RECORD_FILES_MAX)
 		return IO_RECORD_UNNUMBERED;
-	if (!files_tell((uint64_t)file, number))
+	if (!files_tell((uint64_t)file, number, which))
 		return IO_RECORD_UNTOLD;
 	return files_enter(key, number);
 }
@@ -272,7 +275,7 @@ static __always_inline uint32_t files_find(struct file *file)
 	if (found->number && files_is_key(&found->key, &key))
 		return found->number;
 	known = bpf_map_lookup_elem(&file_numbers, &key);
-	number = known ? *known : files_add(file, &key);
+	number = known ? *known : files_add(file, &key, FILES_ALONE);
 	files_note_found(found, &key, number);
 	return number;
 }

@@ -24,6 +24,11 @@
  * ones do. */
 const volatile struct io_record_call io_calls[2][IO_RECORD_CALLS_MAX] = { 0 };
 
+/* Set before loading: threads may be in a call since before the recording. */
+const volatile bool has_earlier = false;
+/* The collector's: nothing is summed behind it, for now. */
+bool is_last_cut = false;
+
 /* The state of a thread. */
 enum { KNOWS_FILE, AWAITS_FILE };
 
@@ -217,8 +222,47 @@ int begin(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* What is under way is charged up to now, where its file is known, and has not returned;
- * its number is of this generation from now on.  Behind the last thread the requests. */
+/* Of another thread: nothing is used that is kept per CPU, as this may be preempted. */
+static __always_inline uint32_t file_of_other(struct task_struct *task, uint32_t fd)
+{
+	struct file *file = files_open(task, fd);
+	struct files_key key = { 0 };
+	uint32_t *known;
+
+	if (!file)
+		return IO_RECORD_NO_FILE;
+	files_key(file, &key);
+	known = bpf_map_lookup_elem(&file_numbers, &key);
+	return known ? *known : files_add(file, &key, FILES_PREEMPTED);
+}
+
+/* It is in a call since before the recording.  The stack is in another thread's memory:
+ * it is known if that returns, and charged with the rest then. */
+static __always_inline void charge_earlier(struct scratch *s, struct task_struct *task,
+					   struct thread *t)
+{
+	const struct registers *r = registers_kept(task);
+	uint32_t file = IO_RECORD_NO_FILE, sum;
+	struct io_record_call call;
+	bool is_32bit;
+
+	if (!kernel_task(task)->mm || task->on_cpu || registers_call(r) < 0)
+		return;
+	call = call_of(task, registers_call(r), &is_32bit);
+	if (!call.index)
+		return;
+	if (call.file == IO_RECORD_FIRST)
+		file = file_of_other(task,
+				     (uint32_t)registers_first_argument_was(r, is_32bit));
+	else if (call.file == IO_RECORD_SECOND)
+		file = file_of_other(task, (uint32_t)registers_argument(r, 1, is_32bit));
+	sum = calls_walk(s, task, t, NULL, call.event, IO_RECORD_LABEL(call.index, file));
+	sums_charge_part(sum, thread_lap(t, bpf_ktime_get_ns()), false);
+}
+
+/* What is under way is charged up to now, and has not returned: while its file is not
+ * known, in the end.  Its number is of this generation from now on.  Behind the last
+ * thread the requests. */
 SEC("iter/task")
 int cut(struct bpf_iter__task *ctx)
 {
@@ -235,7 +279,9 @@ int cut(struct bpf_iter__task *ctx)
 		return 0;
 	thread_name(task, t);
 	sums_renew(s, &t->sum);
-	if (t->where == THREAD_BLOCKED && t->state == KNOWS_FILE)
+	if (t->where == THREAD_BLOCKED && (t->state == KNOWS_FILE || is_last_cut))
 		sums_charge_part(t->sum, thread_lap(t, bpf_ktime_get_ns()), false);
+	else if (has_earlier && is_last_cut && t->where == THREAD_UNKNOWN)
+		charge_earlier(s, task, t);
 	return 0;
 }
