@@ -3,10 +3,12 @@
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -164,9 +166,29 @@ void *system_types_of(const struct btf *all, const struct btf *wanted,
 	return write_all(all, is_kept, ret_bytes);
 }
 
+/* Where they can be mapped, since Linux 6.16: reading gives a page at a time. */
+static struct btf *map_kernel_types(void)
+{
+	own(closep) int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+	struct btf *ret = NULL;
+	struct stat st;
+	void *bytes;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return NULL;
+	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return NULL;
+	ret = btf__new(bytes, (uint32_t)st.st_size);
+	munmap(bytes, (size_t)st.st_size);
+	return libbpf_get_error(ret) ? NULL : ret;
+}
+
 void system_types_init(struct system_types *ret)
 {
-	*ret = (struct system_types){ .kernel = btf__load_vmlinux_btf(), .fd = -1 };
+	*ret = (struct system_types){ .kernel = map_kernel_types(), .fd = -1 };
+	if (!ret->kernel)
+		ret->kernel = btf__load_vmlinux_btf();
 	if (ret->kernel)
 		ret->fd = memfd_create("dwell-types", MFD_CLOEXEC);
 	if (ret->fd >= 0)
