@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analyze/io_peers.h"
 #include "analyze/names.h"
 #include "base/text.h"
 
@@ -120,13 +121,20 @@ static bool interval_number(const struct filter_subject *s, uint64_t *ret)
 	return true;
 }
 
+/* As it is called before functions of several names are one: filters are first bound
+ * then, and choose the same later. */
 static const char *function_text(const struct filter_subject *s, unsigned i)
 {
 	const struct profile_function *f =
-		profile_function(s->profile, s->frame->function);
+		profile_function(s->profile, s->frame->own_function);
 	const char *texts[FILTER_FIELD_TEXTS] = { f->name, f->linkage, f->label };
 
 	return texts[i];
+}
+
+static bool is_function(const char *have, const char *want)
+{
+	return names_is_function(have, want) || io_peers_has(want, have);
 }
 
 static const char *image_text(const struct filter_subject *s, unsigned i)
@@ -192,9 +200,9 @@ const struct filter_field filter_fields[] = {
 	  .summary = "name of the experiment" },
 	{ "weight", FILTER_BY_WEIGHT,
 	  .summary = "the sample's value in its event's unit" },
-	{ "function", FILTER_BY_FRAME, .text = function_text, .equal = names_is_function,
+	{ "function", FILTER_BY_FRAME, .text = function_text, .equal = is_function,
 	  .summary = "a function anywhere in the stack" },
-	{ "leaf", FILTER_BY_LEAF, .text = function_text, .equal = names_is_function,
+	{ "leaf", FILTER_BY_LEAF, .text = function_text, .equal = is_function,
 	  .summary = "the function where the sample was taken" },
 	{ "image", FILTER_BY_FRAME, .text = image_text, .equal = names_is_file,
 	  .summary = "an image anywhere in the stack" },

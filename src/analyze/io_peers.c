@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/profile_data.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -30,16 +31,21 @@ static struct ends ends_of(const char *name)
 }
 
 struct joining {
+	struct profile *p;
+	bool *is_used; /* by function: it is a connection with weight */
 	struct intern *names;
-	struct map n_of_end;	/* rows that have an end, by its name */
-	struct map row_of_name; /* row + 1, by the name of all that are joined */
+	struct map n_of_end;	     /* connections that have an end, by its name */
+	struct map n_of_peer;	     /* connections that are joined, by the name of all */
+	struct map function_of_peer; /* + 1 */
 };
 
 static void joining_fini(struct joining *j)
 {
+	free(j->is_used);
 	intern_free(j->names);
 	map_fini(&j->n_of_end);
-	map_fini(&j->row_of_name);
+	map_fini(&j->n_of_peer);
+	map_fini(&j->function_of_peer);
 }
 
 static uint64_t *slot(struct joining *j, struct map *of, const char *name)
@@ -57,95 +63,145 @@ static char *remote_of(const char *name, const struct ends *e)
 	return xasprintf("%.*s*->%s", PROTOCOL, name, e->remote);
 }
 
-static void count_ends(struct joining *j, const struct io_rows *r)
+/* Of those that a server accepted. */
+static char *host_of(const char *name, const struct ends *e)
 {
-	vec_each(row, &r->rows) {
-		struct ends e = ends_of(row->name);
+	const char *colon = strrchr(e->remote, ':');
+	size_t n = colon ? (size_t)(colon - e->remote) : strlen(e->remote);
 
-		if (!e.local)
-			continue;
-
-		own(freep) char *local = local_of(row->name, &e);
-		own(freep) char *remote = remote_of(row->name, &e);
-
-		++*slot(j, &j->n_of_end, local);
-		++*slot(j, &j->n_of_end, remote);
-	}
+	return xasprintf("%.*s%.*s->%.*s:*", PROTOCOL, name, e->n_local, e->local, (int)n,
+			 e->remote);
 }
 
-/* Who has one port for many is the server; NULL: no other row is of it. */
-static char *joined_name(struct joining *j, const char *name)
+bool io_peers_has(const char *peer, const char *connection)
+{
+	struct ends e = ends_of(connection);
+	own(freep) char *remote = NULL;
+	own(freep) char *host = NULL;
+
+	if (!strchr(peer, '*') || !e.local)
+		return false;
+	remote = remote_of(connection, &e);
+	host = host_of(connection, &e);
+	return strcmp(peer, remote) == 0 || strcmp(peer, host) == 0;
+}
+
+static bool is_connection(const struct profile_function *f)
+{
+	return f->kind == IMAGE_LABEL && ends_of(f->name).local;
+}
+
+static bool has_connections(const struct profile *p)
+{
+	vec_each(f, &p->functions)
+		if (is_connection(f))
+			return true;
+	return false;
+}
+
+static void mark_used(struct joining *j, const struct input *s)
+{
+	own(freep) bool *is_used = xcalloc(s->n_locations + 1, sizeof(bool));
+
+	input_mark_locations(s, is_used);
+	for (uint32_t l = 0; l < s->n_locations; l++)
+		for (uint32_t i = 0; is_used[l] && i < s->n_frames[l]; i++) {
+			uint32_t id = j->p->frames.at[s->first_frame[l] + i].function;
+
+			j->is_used[id] = is_connection(&j->p->functions.at[id]);
+		}
+}
+
+static void find_used(struct joining *j)
+{
+	j->is_used = xcalloc(j->p->functions.n + 1, sizeof(bool));
+	for (size_t i = 0; i < j->p->n_sources; i++)
+		mark_used(j, &j->p->sources[i]);
+}
+
+static void count_ends(struct joining *j, uint32_t function unused, const char *name)
 {
 	struct ends e = ends_of(name);
-	own(freep) char *local = NULL;
-	own(freep) char *remote = NULL;
-	uint64_t n_local, n_remote;
+	own(freep) char *local = local_of(name, &e);
+	own(freep) char *remote = remote_of(name, &e);
 
-	if (!e.local)
-		return NULL;
-	local = local_of(name, &e);
-	remote = remote_of(name, &e);
-	n_local = *slot(j, &j->n_of_end, local);
-	n_remote = *slot(j, &j->n_of_end, remote);
+	++*slot(j, &j->n_of_end, local);
+	++*slot(j, &j->n_of_end, remote);
+}
+
+/* Who has one port for many is the server; NULL: no other connection is of it. */
+static char *peer_of(struct joining *j, const char *name)
+{
+	struct ends e = ends_of(name);
+	own(freep) char *local = local_of(name, &e);
+	own(freep) char *remote = remote_of(name, &e);
+	uint64_t n_local = *slot(j, &j->n_of_end, local);
+	uint64_t n_remote = *slot(j, &j->n_of_end, remote);
+
 	if (n_local < 2 && n_remote < 2)
 		return NULL;
-	if (n_remote >= n_local)
-		return steal(&remote);
-	return xasprintf("%s->%.*s:*", local,
-			 (int)(strrchr(e.remote, ':') ? strrchr(e.remote, ':') - e.remote
-						      : (long)strlen(e.remote)),
-			 e.remote);
+	return n_remote >= n_local ? steal(&remote) : host_of(name, &e);
 }
 
-static void add_steps(struct power_steps *to, const struct power_steps *from)
+/* The function of all, which is like the first of them. */
+static uint32_t add_function(struct joining *j, uint32_t like, const char *peer)
 {
-	for (unsigned i = 0; i < POWER_STEPS; i++)
-		to->n[i] += from->n[i];
-	to->sum += from->sum;
+	struct profile *p = j->p;
+	struct profile_function f = p->functions.at[like];
+
+	f.name = f.label = f.image = f.own_image = arena_strdup(&p->strings, peer);
+	f.same_as = (uint32_t)p->functions.n;
+	*vec_push(&p->functions) = f;
+	return f.same_as;
 }
 
-static void add_sums(struct io_rows_sums *to, const struct io_rows_sums *from)
+static void join(struct joining *j, uint32_t function, const char *peer)
 {
-	to->calls += from->calls;
-	to->errors += from->errors;
-	to->read_bytes += from->read_bytes;
-	to->written_bytes += from->written_bytes;
-	to->asked_bytes += from->asked_bytes;
-	to->ns += from->ns;
-	add_steps(&to->sizes, &from->sizes);
-	add_steps(&to->times, &from->times);
+	uint64_t *of_peer = slot(j, &j->function_of_peer, peer);
+
+	if (*slot(j, &j->n_of_peer, peer) < 2)
+		return;
+	if (!*of_peer)
+		*of_peer = add_function(j, function, peer) + UINT64_C(1);
+	j->p->functions.at[function].same_as = (uint32_t)*of_peer - 1;
 }
 
-void io_peers_join(struct io_rows *r)
+/* For each connection that has weight. */
+static void each(struct joining *j,
+		 void (*with)(struct joining *j, uint32_t function, const char *name))
 {
-	own(joining_fini) struct joining j = { .names = intern_new() };
-	size_t n = 0;
+	for (uint32_t i = 0, n = (uint32_t)j->p->functions.n; i < n; i++)
+		if (j->is_used[i])
+			with(j, i, j->p->functions.at[i].name);
+}
 
-	count_ends(&j, r);
-	for (size_t i = 0; i < r->rows.n; i++) {
-		struct io_row *row = &r->rows.at[i];
-		own(freep) char *name = joined_name(&j, row->name);
-		uint64_t *at = name ? slot(&j, &j.row_of_name, name) : NULL;
+static void note_peer(struct joining *j, uint32_t function unused, const char *name)
+{
+	own(freep) char *peer = peer_of(j, name);
 
-		row->n_connections = name != NULL;
-		if (at && *at) {
-			add_sums(&r->rows.at[*at - 1].sums, &row->sums);
-			r->rows.at[*at - 1].n_connections++;
-			free(row->name);
-			continue;
-		}
-		r->rows.at[n++] = *row;
-		if (at)
-			*at = n;
-	}
-	r->rows.n = n;
-	vec_each(row, &r->rows) {
-		char *of_all = row->n_connections > 1 ? joined_name(&j, row->name) : NULL;
+	if (peer)
+		++*slot(j, &j->n_of_peer, peer);
+}
 
-		if (!of_all)
-			continue;
-		free(row->name);
-		row->name = of_all;
-		r->n_joined++;
-	}
+static void join_peer(struct joining *j, uint32_t function, const char *name)
+{
+	own(freep) char *peer = peer_of(j, name);
+
+	if (peer)
+		join(j, function, peer);
+}
+
+void io_peers_join(struct profile *p)
+{
+	own(joining_fini) struct joining j = { .p = p };
+
+	if (!has_connections(p))
+		return;
+	j.names = intern_new();
+	find_used(&j);
+	each(&j, count_ends);
+	each(&j, note_peer);
+	each(&j, join_peer);
+	vec_each(f, &p->frames)
+		f->function = p->functions.at[f->function].same_as;
 }

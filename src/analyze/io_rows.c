@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/io_peers.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -49,7 +48,7 @@ static const struct column *column_of(const struct profile *p, uint32_t i)
 struct making {
 	const struct profile *p;
 	struct io_rows *rows;
-	struct map by_key, by_pair;
+	struct map by_key, by_pair, connections;
 	enum io_rows_by by;
 };
 
@@ -58,7 +57,8 @@ struct place {
 	const struct profile_sample *sample;
 	size_t n_code; /* frames of code */
 	uint32_t call, file;
-	const char *step; /* the last label */
+	uint32_t connection; /* the file's own function, if it was joined with others */
+	const char *step;    /* the last label */
 };
 
 static const char *name_of(const struct making *m, uint32_t function)
@@ -101,6 +101,11 @@ static uint64_t file_key(const struct place *at)
 	return at->file;
 }
 
+static uint64_t connection_key(const struct place *at)
+{
+	return at->connection;
+}
+
 static uint64_t call_key(const struct place *at)
 {
 	return at->call;
@@ -119,6 +124,11 @@ static uint64_t thread_key(const struct place *at)
 static char *file_name(const struct making *m, const struct place *at)
 {
 	return xstrdup(name_of(m, at->file));
+}
+
+static char *connection_name(const struct making *m, const struct place *at)
+{
+	return xstrdup(name_of(m, at->connection));
 }
 
 static char *call_name(const struct making *m, const struct place *at)
@@ -163,12 +173,23 @@ static const struct {
 	char *(*name)(const struct making *m, const struct place *at);
 } bys[IO_ROWS_N_BYS] = {
 	[IO_ROWS_BY_FILE] = { file_key, file_name },
-	[IO_ROWS_BY_CONNECTION] = { file_key, file_name },
+	[IO_ROWS_BY_CONNECTION] = { connection_key, connection_name },
 	[IO_ROWS_BY_CALL] = { call_key, call_name },
 	[IO_ROWS_BY_STACK] = { stack_key, stack_name },
 	[IO_ROWS_BY_PROCESS] = { process_key, process_name },
 	[IO_ROWS_BY_THREAD] = { thread_key, thread_name },
 };
+
+/* One more that is joined, if it is. */
+static void count_connection(struct making *m, struct io_row *row, const struct place *at)
+{
+	bool is_new = false;
+
+	if (m->by == IO_ROWS_BY_FILE && at->connection != at->file)
+		map_slot(&m->connections, at->connection, &is_new);
+	row->n_connections += is_new;
+	m->rows->n_joined += is_new && row->n_connections == 2;
+}
 
 static struct io_rows_sums *row_of(struct making *m, const struct place *at)
 {
@@ -176,12 +197,14 @@ static struct io_rows_sums *row_of(struct making *m, const struct place *at)
 	uint64_t *i = map_slot(&m->by_key, bys[m->by].key(at), &is_new);
 	struct io_row *row;
 
-	if (!is_new)
-		return &m->rows->rows.at[*i].sums;
-	*i = m->rows->rows.n;
-	row = vec_push(&m->rows->rows);
-	*row = (struct io_row){ .name = bys[m->by].name(m, at) };
-	if (m->by != IO_ROWS_BY_STACK)
+	if (is_new) {
+		*i = m->rows->rows.n;
+		*vec_push(&m->rows->rows) =
+			(struct io_row){ .name = bys[m->by].name(m, at) };
+	}
+	row = &m->rows->rows.at[*i];
+	count_connection(m, row, at);
+	if (!is_new || m->by != IO_ROWS_BY_STACK)
 		return &row->sums;
 	row->n_frames = at->n_code;
 	row->frames = xcalloc(at->n_code + 1, sizeof(*row->frames));
@@ -227,6 +250,7 @@ static int add_sample(void *ctx, const struct profile_sample *s, unused struct e
 	at.n_code = s->n_frames - c->n_labels - 1;
 	at.call = s->frames[at.n_code].function;
 	at.file = s->frames[at.n_code + 1].function;
+	at.connection = s->frames[at.n_code + 1].own_function;
 	at.step = name_of(m, s->frames[s->n_frames - 1].function);
 	add(c, &m->rows->total.sums, &at);
 	add(c, row_of(m, &at), &at);
@@ -264,9 +288,8 @@ int io_rows_make(const struct profile *p, enum io_rows_by by, struct io_rows *re
 
 	map_fini(&m.by_key);
 	map_fini(&m.by_pair);
+	map_fini(&m.connections);
 	find_eyes(p, ret);
-	if (by == IO_ROWS_BY_FILE)
-		io_peers_join(ret);
 	return rc;
 }
 

@@ -19,7 +19,7 @@
 #include "base/vec.h"
 
 enum io_rows_by {
-	IO_ROWS_BY_FILE,
+	IO_ROWS_BY_FILE,       /* connections joined as io_peers.h does it */
 	IO_ROWS_BY_CONNECTION, /* the same, and each for itself */
 	IO_ROWS_BY_CALL,
 	IO_ROWS_BY_STACK,

@@ -12,6 +12,7 @@
 #include "analyze/frames.h"
 #include "analyze/ideal.h"
 #include "analyze/image_names.h"
+#include "analyze/io_peers.h"
 #include "analyze/matching.h"
 #include "analyze/profile_data.h"
 #include "analyze/stream.h"
@@ -407,6 +408,7 @@ int profile_load(const char *const *paths, size_t n, const struct profile_option
 	if (rc < 0)
 		return rc;
 	order_all(p);
+	io_peers_join(p);
 	if (o->is_compared && p->n_sources > 1) {
 		matching_apply(p, !o->no_guess);
 		symbolizer_close_images(p->symbolizer);
@@ -443,6 +445,7 @@ int profile_load_live(const struct profile_live *live, const struct profile_opti
 	if (rc < 0)
 		return rc;
 	order_all(p);
+	io_peers_join(p);
 	*ret = steal(&p);
 	return 0;
 }

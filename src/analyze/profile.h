@@ -61,7 +61,8 @@ struct profile_function {
 	uint32_t decl_line;
 	uint64_t start, size; /* link-time; 0 unknown */
 	uint32_t sym_image, sym_function;
-	uint32_t same_as; /* itself, or the function whose frames its own became */
+	uint32_t same_as; /* itself, or the function whose frames its own became:
+			   * matching.h, io_peers.h */
 	uint8_t kind;	  /* enum image_kind */
 	bool is_resolved;
 	bool is_later; /* the first of several recordings that are compared has it not */
@@ -81,7 +82,8 @@ struct profile_frame {
 	uint64_t address; /* link-time address in the image */
 	uint32_t id;	  /* small numbers: the same for the same place on every stack */
 	uint32_t function;
-	uint32_t own_function; /* before it was matched to another recording's */
+	/* Before it was matched to another recording's, or joined with others. */
+	uint32_t own_function;
 	uint32_t build;	       /* the symbolizer's image that the address is in */
 	uint32_t line, column; /* 0 unknown */
 	bool is_inlined;       /* inlined into the next outer frame */

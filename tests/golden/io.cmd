@@ -6,4 +6,6 @@ dwell io --by process --filter 'pid == 11' io.dwell
 dwell io --by thread --sort errors --json --limit 1 io.dwell
 dwell report io.dwell
 dwell report --event io-errors io.dwell
+dwell tree --event io-time --filter 'function == "TCP 10.0.0.1:80->10.0.0.3:*"' io.dwell
+dwell io --filter 'function == "TCP 10.0.0.1:80->10.0.0.3:5001"' io.dwell
 dwell io example.dwell
