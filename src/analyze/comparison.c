@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/ideal.h"
+#include "analyze/time_column.h"
 #include "base/mem.h"
 
 /* The column of a source that counts what another column does, or SIZE_MAX. */
@@ -58,8 +59,7 @@ bool comparison_find_ideal(struct comparison *ret, const struct profile *p)
 
 		if (strcmp(c->name, IDEAL_NAME) == 0)
 			ideal = i;
-		else if (strcmp(c->name, "cpu-time") == 0 &&
-			 comparison_sample_weight(c) > 0)
+		else if (time_column_is_cpu(p, i) && comparison_sample_weight(c) > 0)
 			sampled = i;
 	}
 	*ret = (struct comparison){ 0 };

@@ -15,15 +15,42 @@ bool time_column_is_counter(const struct profile_column *c, const char *name)
 	       c->total_count && event_name_has_user(c->name);
 }
 
-static bool is_cpu_time(const struct profile *p, size_t column)
+/* Where several experiments of a recording have an event of that name each is called
+ * after its experiment, too. */
+static bool is_called_cpu_time(const struct profile_column *c)
 {
-	return strcmp(profile_column(p, column)->name, CPU_TIME) == 0;
+	const char *name = c->name;
+	size_t n = c->experiment ? strlen(c->experiment) : 0;
+
+	if (n && strncmp(name, c->experiment, n) == 0 && name[n] == ':')
+		name += n + 1;
+	return strcmp(name, CPU_TIME) == 0;
+}
+
+/* All of a recording's are of the same time: the first one that has samples is it. */
+bool time_column_is_cpu(const struct profile *p, size_t column)
+{
+	const struct profile_column *c = profile_column(p, column);
+	size_t best = TIME_COLUMN_NONE;
+
+	if (!is_called_cpu_time(c))
+		return false;
+	for (size_t i = 0; i < profile_n_columns(p); i++) {
+		const struct profile_column *x = profile_column(p, i);
+
+		if (x->source != c->source || !is_called_cpu_time(x))
+			continue;
+		if (best == TIME_COLUMN_NONE ||
+		    (x->total_count && !profile_column(p, best)->total_count))
+			best = i;
+	}
+	return best == column;
 }
 
 static bool has_cpu_time(const struct profile *p)
 {
 	for (size_t i = 0; i < profile_n_columns(p); i++)
-		if (is_cpu_time(p, i))
+		if (time_column_is_cpu(p, i))
 			return true;
 	return false;
 }
@@ -38,7 +65,7 @@ bool time_column_is_cycles(const struct profile *p, size_t column)
 
 bool time_column_is(const struct profile *p, size_t column)
 {
-	if (is_cpu_time(p, column))
+	if (time_column_is_cpu(p, column))
 		return true;
 	return time_column_is_cycles(p, column) && !has_cpu_time(p);
 }
@@ -58,7 +85,7 @@ size_t time_column_of_source(const struct profile *p, size_t source)
 	for (size_t i = 0; i < profile_n_columns(p); i++) {
 		if (profile_column(p, i)->source != source)
 			continue;
-		if (is_cpu_time(p, i))
+		if (time_column_is_cpu(p, i))
 			return i;
 		if (ret == TIME_COLUMN_NONE && time_column_is_cycles(p, i))
 			ret = i;

@@ -17,6 +17,8 @@
 #define TIME_COLUMN_NONE SIZE_MAX
 
 bool time_column_is(const struct profile *p, size_t column);
+/* It is CPU time; of the several that a recording by several experiments has, one is. */
+bool time_column_is_cpu(const struct profile *p, size_t column);
 /* The next one from `from` on. */
 size_t time_column_find(const struct profile *p, size_t from);
 /* The one of a recording, whatever others have: CPU time, or the first of its cycles. */
