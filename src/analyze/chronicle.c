@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/chronicle.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyze/chronicle_place.h"
@@ -15,6 +16,7 @@ struct loading {
 	struct chronicle *to;
 	const struct profile *profile;
 	enum chronicle_kind *kinds; /* by column */
+	bool runs_in_regions;
 	double cycle_ns;
 	struct map threads; /* pid and tid to the place; at last of those with cells */
 	struct chronicle_sums sums;
@@ -246,7 +248,7 @@ static void choose(struct loading *l, size_t n_threads)
 	struct chronicle *t = l->to;
 
 	vec_each(x, &t->threads)
-		chronicle_kind_refine(x->ns);
+		chronicle_kind_refine(x->ns, l->runs_in_regions);
 	if (t->threads.n)
 		qsort(t->threads.at, t->threads.n, sizeof(*t->threads.at), busiest_first);
 	map_clear(&l->threads);
@@ -260,6 +262,15 @@ static void choose(struct loading *l, size_t n_threads)
 	}
 }
 
+/* Whoever only waits in a function does not run there. */
+static void finish_cell(const struct loading *l, struct chronicle_cell *c)
+{
+	chronicle_kind_refine(c->ns, l->runs_in_regions);
+	c->function_ns = fmin(c->function_ns, c->ns[CHRONICLE_RUN]);
+	if (c->function_ns <= 0)
+		c->function = MODEL_NONE;
+}
+
 static void finish(struct loading *l)
 {
 	struct chronicle *t = l->to;
@@ -267,7 +278,7 @@ static void finish(struct loading *l)
 	chronicle_place_find(&l->place, set_function, t);
 	vec_each(x, &t->threads)
 		for (size_t i = 0; x->cells && i < t->n_cells; i++)
-			chronicle_kind_refine(x->cells[i].ns);
+			finish_cell(l, &x->cells[i]);
 }
 
 /* Of the processor that the recording was made on. */
@@ -309,6 +320,7 @@ int chronicle_load(struct chronicle *t, const struct profile *p, size_t source,
 	int rc;
 
 	*t = (struct chronicle){ 0 };
+	l.runs_in_regions = chronicle_kind_runs_in_regions(p, l.kinds);
 	chronicle_place_init(&l.place);
 	rc = set_range(t, &p->sources[source], range, e);
 	if (rc == 0)

@@ -128,10 +128,25 @@ static void take(double *whole, double part)
 	*whole = *whole > part ? *whole - part : 0;
 }
 
-void chronicle_kind_refine(double *ns)
+bool chronicle_kind_runs_in_regions(const struct profile *p,
+				    const enum chronicle_kind *of_columns)
+{
+	for (size_t i = 0; i < profile_n_columns(p); i++) {
+		size_t event = event_of(p, i);
+
+		if (of_columns[i] == CHRONICLE_RUN && event < N_EVENTS &&
+		    events[event].group == REGIONS)
+			return true;
+	}
+	return false;
+}
+
+void chronicle_kind_refine(double *ns, bool runs_in_regions)
 {
 	double better = ns[CHRONICLE_LOCK] + ns[CHRONICLE_SYNC] + ns[CHRONICLE_IO];
 
 	take(&ns[CHRONICLE_CALL], better);
 	take(&ns[CHRONICLE_BLOCKED], better + ns[CHRONICLE_CALL]);
+	for (size_t k = CHRONICLE_RUN + 1; runs_in_regions && k < CHRONICLE_N_KINDS; k++)
+		take(&ns[CHRONICLE_RUN], ns[k]);
 }

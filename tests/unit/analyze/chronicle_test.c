@@ -204,6 +204,41 @@ static void what_is_known_better_is_no_other_wait(void **state)
 	assert_int_equal(chronicle_most(t.threads.at[0].cells[1].ns), CHRONICLE_NONE);
 }
 
+static void who_waits_in_a_region_does_not_run_in_it(void **state)
+{
+	static const char events[] =
+		"event region-time unit=ns period=0 experiment=regions flags=exact\n"
+		"event lock-wait-time unit=ns period=0 experiment=sync flags=exact\n"
+		"process 10 program start=1000 end=2000\nuse pid=10\n";
+	static const char samples[] = "work event=region-time time=1000 weight=300\n"
+				      "take event=lock-wait-time time=1100 weight=80\n"
+				      "take event=lock-wait-time time=1200 weight=100\n";
+	char text[1024];
+
+	(void)state;
+	for (int has_cpu = 0; has_cpu < 2; has_cpu++) {
+		own(profile_freep) struct profile *p = NULL;
+		own(chronicle_fini) struct chronicle t = { 0 };
+		const struct chronicle_cell *cells;
+
+		snprintf(text, sizeof(text), "%s%s%s", has_cpu ? head : "", events,
+			 samples);
+		make_of(text, NULL, (struct chronicle_range){ .n_cells = 10 }, &p, &t);
+		cells = t.threads.at[0].cells;
+		is(&t.threads.at[0], 0, CHRONICLE_RUN, has_cpu ? 0 : 100);
+		is(&t.threads.at[0], 1, CHRONICLE_RUN, has_cpu ? 0 : 20);
+		is(&t.threads.at[0], 1, CHRONICLE_LOCK, 80);
+		is(&t.threads.at[0], 2, CHRONICLE_RUN, 0);
+		assert_int_equal(chronicle_most(cells[2].ns), CHRONICLE_LOCK);
+		assert_int_equal(cells[2].function, MODEL_NONE);
+		if (has_cpu)
+			continue;
+		is_in(p, &cells[1], "work");
+		assert_int_equal(cells[1].function_ns, 20);
+		assert_int_equal(t.threads.at[0].ns[CHRONICLE_RUN], 120);
+	}
+}
+
 static void states_say_it_all(void **state)
 {
 	own(profile_freep) struct profile *p = NULL;
@@ -336,6 +371,7 @@ int main(void)
 		cmocka_unit_test(what_a_filter_leaves_out_was_told_before_all_the_same),
 		cmocka_unit_test(a_wait_that_is_told_late_was_over_before_the_rest),
 		cmocka_unit_test(what_is_known_better_is_no_other_wait),
+		cmocka_unit_test(who_waits_in_a_region_does_not_run_in_it),
 		cmocka_unit_test(states_say_it_all),
 		cmocka_unit_test(a_part_of_the_time_is_cut_out),
 		cmocka_unit_test(cycles_are_time_where_there_is_no_other),
