@@ -53,10 +53,12 @@ static const struct option_spec *const tables[] = { own_options, report_options_
 						    report_options_output, NULL };
 
 static const struct command_example examples[] = {
-	{ "dwell run --insn -e usertime -o time.dwell -- prog", "samples of time" },
+	{ "dwell run --insn -o time.dwell -- prog",
+	  "samples of time, and which way branches went" },
+	{ "dwell calc parse",
+	  "what each instruction of parse took, in ranges: of the newest recording" },
 	{ "dwell run -e bbcounts -o count.dwell -- prog", "every instruction counted" },
-	{ "dwell calc parse time.dwell count.dwell",
-	  "what each instruction of parse took" },
+	{ "dwell calc parse time.dwell count.dwell", "the same in numbers" },
 	{ NULL, NULL },
 };
 

@@ -175,9 +175,12 @@ static const struct option_spec *const tables[] = { own_options, report_options_
 						    report_options_output, NULL };
 
 static const struct command_example examples[] = {
-	{ "dwell stalls time.dwell count.dwell", "why the whole program takes so long" },
-	{ "dwell stalls parse time.dwell count.dwell", "the same of one function" },
-	{ "dwell stalls time.dwell", "in ranges, as far as samples alone tell" },
+	{ "dwell stalls",
+	  "of the newest recording (dwell run --insn): why the whole program takes so "
+	  "long, in ranges, as far as samples alone tell" },
+	{ "dwell stalls parse", "the same of one function" },
+	{ "dwell stalls time.dwell count.dwell",
+	  "in numbers, with a recording of bbcounts" },
 	{ "dwell stalls --by instruction libz.so.1 time.dwell count.dwell",
 	  "the instructions of a library that stall most" },
 	{ "dwell stalls fast.dwell count.dwell --against slow.dwell",
