@@ -37,7 +37,7 @@ struct row_code {
 	const struct report *r;
 	const struct grouping *g;
 	struct stall_search *search;
-	uint64_t until_ns; /* 0: at all */
+	uint64_t until_ns; /* of its CPU time; 0: at all */
 	size_t n_late;	   /* rows that there was no time for */
 	bool has_text, has_lines;
 	uint32_t *known_of; /* [row]: index + 1; 0: not looked at */
@@ -60,7 +60,8 @@ int row_code_new(const struct report *r, const struct grouping *g,
 	c->g = g;
 	c->known_of = xcalloc(grouping_n_rows(g) + 1, sizeof(*c->known_of));
 	if (seconds)
-		c->until_ns = clock_monotonic_ns() + seconds * (uint64_t)NS_PER_S;
+		c->until_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) +
+			      seconds * (uint64_t)NS_PER_S;
 	if (rc == 0)
 		rc = stall_search_new(r->profile, options_str(o, "model"), clock_ghz,
 				      &c->search, e);
@@ -135,7 +136,7 @@ static bool has_time_for(const struct row_code *c, uint32_t function)
 {
 	return !c->until_ns || function == MODEL_NONE ||
 	       stall_search_has_read(c->search, function) ||
-	       clock_monotonic_ns() < c->until_ns;
+	       clock_read_ns(CLOCK_THREAD_CPUTIME_ID) < c->until_ns;
 }
 
 static int find_stall(struct row_code *c, const struct dimension_label *l,

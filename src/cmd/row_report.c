@@ -60,8 +60,9 @@ const struct option_spec row_report_options_code[] = {
 	  .min = 0,
 	  .max = 100000,
 	  .default_text = "1",
-	  .text = "Look for so long for what instructions waited for, and tell what was "
-		  "left out; 0: at all" },
+	  .text = "Look for what instructions waited for for so many seconds of CPU "
+		  "time, "
+		  "and tell what was left out; 0: at all" },
 	OPTION_END,
 };
 

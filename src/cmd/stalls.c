@@ -34,8 +34,9 @@ static const struct option_spec own_options[] = {
 	  .min = 0,
 	  .max = 100000,
 	  .default_text = "3",
-	  .text = "Look at functions for so long, those with most time first, and tell "
-		  "what was left out; 0: at all" },
+	  .text = "Look at functions for so many seconds of CPU time, those with most "
+		  "time "
+		  "first, and tell what was left out; 0: at all" },
 	OPTION_END,
 };
 

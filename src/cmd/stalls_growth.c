@@ -106,7 +106,7 @@ int stalls_growth_init(struct stalls_growth *ret, const struct stalls_view *firs
 		       const struct stalls_choice *choice, struct err *e)
 {
 	own(run_fini) struct run a = { 0 }, b = { 0 };
-	uint64_t started = clock_monotonic_ns();
+	uint64_t started = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	int rc = open_run(&a, first, choice, e);
 
 	*ret = (struct stalls_growth){ .first = first->total.cycles / first->runs };
@@ -118,7 +118,9 @@ int stalls_growth_init(struct stalls_growth *ret, const struct stalls_view *firs
 	for (size_t i = 0; i < second->rows.n; i++) {
 		const struct stalls_row *y = &second->rows.at[i];
 		const struct stalls_row *x;
-		double seconds = (double)(clock_monotonic_ns() - started) / NS_PER_S;
+		double seconds =
+			(double)(clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - started) /
+			NS_PER_S;
 
 		if (choice->seconds > 0 && seconds > choice->seconds)
 			break;

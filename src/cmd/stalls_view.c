@@ -222,13 +222,13 @@ static int look_at_all(struct stalls_view *v, const struct candidates *of,
 	struct function_code_options o = { .model = choice->model,
 					   .clock_ghz = choice->clock_ghz,
 					   .index = index };
-	uint64_t started = clock_monotonic_ns();
+	uint64_t started = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	int rc = 0;
 
 	for (size_t i = 0; i < of->all.n && rc == 0; i++) {
-		double seconds = (double)(clock_monotonic_ns() - started) / NS_PER_S;
+		uint64_t spent = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - started;
 
-		if (choice->seconds > 0 && seconds > choice->seconds)
+		if (choice->seconds > 0 && (double)spent > choice->seconds * NS_PER_S)
 			leave_out(&v->late, of->all.at[i].samples);
 		else
 			rc = look_at(v, &of->all.at[i], &o, choice->with_places, e);

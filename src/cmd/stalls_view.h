@@ -50,7 +50,7 @@ struct stalls_view {
 };
 
 /* What is asked for: options of the command, and of all functions those that can be
- * looked at in so many seconds, 0: all. */
+ * looked at in so many seconds of CPU time, 0: all. */
 struct stalls_choice {
 	const char *name; /* function, image, NULL or "all" */
 	const char *model;
