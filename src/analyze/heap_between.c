@@ -36,15 +36,16 @@ static int find_bound(const struct recording *r, const char *text, bool is_last,
 {
 	uint64_t number = *text ? find_name(r, text, is_last) : 0;
 	uint32_t n = recording_n_intervals(r);
+	char s[TEXT_MAX];
 
 	if (!number && strcmp(text, "end") == 0)
 		number = n;
 	else if (!number && strcmp(text, "start") != 0 &&
 		 (text_parse_u64(text, &number, NULL) < 0 || number > n))
 		return err_set(e, ERR_USAGE,
-			       "'%s' is no mark of %s, nor one of its %u intervals "
+			       "'%s' is no mark of %s, nor one of its %s "
 			       "('dwell global' lists them)",
-			       text, recording_path(r), n);
+			       text, recording_path(r), text_number(s, n, "intervals"));
 	*ret = end_of(r, (uint32_t)number);
 	return 0;
 }

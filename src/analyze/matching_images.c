@@ -5,6 +5,7 @@
 
 #include "analyze/matching_data.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define SOME_SHARED 0.25 /* of the names: enough where more speaks for it */
 #define MOST_SHARED 0.5	 /* enough alone */
@@ -121,13 +122,15 @@ static void unite(struct matching *m, const struct pair *pair)
 	struct matching_image *image = &m->images.at[pair->image];
 	struct matching_image *is = &m->images.at[pair->is];
 	own(freep) char *how = NULL;
+	char named[TEXT_MAX];
 
 	if (image->same_as != pair->image || is->same_as != pair->is ||
 	    !is_disjoint(m, image, is))
 		return;
 	if (pair->n_named)
-		how = xasprintf("%u of %u functions are called the same", pair->n_shared,
-				pair->n_named);
+		how = xasprintf("%u of %s %s called the same", pair->n_shared,
+				text_number(named, pair->n_named, "functions"),
+				pair->n_shared == 1 ? "is" : "are");
 	image->same_as = pair->is;
 	for (size_t s = 0; s < m->n_sources; s++)
 		is->is_in[s] |= image->is_in[s];

@@ -77,6 +77,16 @@ char *text_count(char *s, uint64_t n)
 	return s;
 }
 
+char *text_number(char *s, uint64_t n, const char *plural)
+{
+	char one[TEXT_MAX];
+	size_t len = strlen(text_count(s, n));
+
+	snprintf(s + len, TEXT_MAX - len, " %s",
+		 n == 1 ? text_singular(one, sizeof(one), plural) : plural);
+	return s;
+}
+
 char *text_pct(char *s, double part, double whole)
 {
 	double pct = whole > 0 ? 100 * part / whole : 0;
@@ -207,6 +217,24 @@ static bool is_control(uint32_t c)
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
 	       c == 0xfeff;
+}
+
+char *text_singular(char *dst, size_t cap, const char *plural)
+{
+	static const struct {
+		const char *many, *one; /* ends; the first that a word has */
+	} ends[] = {
+		{ "ies", "y" }, { "sses", "ss" }, { "ches", "ch" }, { "shes", "sh" },
+		{ "xes", "x" }, { "ss", "ss" },	  { "us", "us" },   { "is", "is" },
+		{ "s", "" },	{ "", "" },
+	};
+	size_t i = 0;
+
+	while (!text_ends(plural, ends[i].many))
+		i++;
+	snprintf(dst, cap, "%.*s%s", (int)(strlen(plural) - strlen(ends[i].many)), plural,
+		 ends[i].one);
+	return dst;
 }
 
 char *text_printable(char *dst, size_t cap, const char *src)

@@ -17,9 +17,11 @@
 
 #define TEXT_MAX 40
 
-char *text_duration(char *s, uint64_t ns);	    /* 1.43 s, 12.5 ms, 250 us */
-char *text_size(char *s, uint64_t bytes);	    /* 312 B, 4.2 KB, 1.1 GB */
-char *text_count(char *s, uint64_t n);		    /* 1,234,567 */
+char *text_duration(char *s, uint64_t ns); /* 1.43 s, 12.5 ms, 250 us */
+char *text_size(char *s, uint64_t bytes);  /* 312 B, 4.2 KB, 1.1 GB */
+char *text_count(char *s, uint64_t n);	   /* 1,234,567 */
+/* "1,234 samples" of "samples", and "1 sample". */
+char *text_number(char *s, uint64_t n, const char *plural);
 char *text_pct(char *s, double part, double whole); /* 12.3 %, 0.01 % */
 /* A value of an event in its unit ("ns", "bytes", else a count). */
 char *text_value(char *s, uint64_t value, const char *unit);
@@ -34,6 +36,9 @@ must_use int text_parse_u64(const char *s, uint64_t *ret, struct err *e); /* als
 /* Safe to show: control characters and bytes that are not UTF-8 become \xNN.
  * The result is at most cap - 1 bytes, cut at a character. */
 char *text_printable(char *dst, size_t cap, const char *src);
+/* "sample" of "samples", "entry" of "entries"; what is no plural stays.  At most cap - 1
+ * bytes. */
+char *text_singular(char *dst, size_t cap, const char *plural);
 /* Columns that a UTF-8 text takes on a terminal. */
 size_t text_width(const char *s);
 /* Edit distance, for "did you mean". */

@@ -171,15 +171,14 @@ static bool is_same_file(const char *a, const char *b)
 
 static void tell(const struct archive *a, const char *output)
 {
-	char size[TEXT_MAX];
+	char size[TEXT_MAX], images[TEXT_MAX], debug[TEXT_MAX], sources[TEXT_MAX];
 	struct stat st = { 0 };
 
 	stat(output, &st);
-	printf("%s: %s with %" PRIu64 " image%s, %" PRIu64 " debug file%s, %" PRIu64
-	       " source file%s",
-	       output, text_size(size, (uint64_t)st.st_size), a->n_images,
-	       a->n_images == 1 ? "" : "s", a->n_debug, a->n_debug == 1 ? "" : "s",
-	       a->n_sources, a->n_sources == 1 ? "" : "s");
+	printf("%s: %s with %s, %s, %s", output, text_size(size, (uint64_t)st.st_size),
+	       text_number(images, a->n_images, "images"),
+	       text_number(debug, a->n_debug, "debug files"),
+	       text_number(sources, a->n_sources, "source files"));
 	if (a->n_missing)
 		printf(" (%" PRIu64 " not found)", a->n_missing);
 	putchar('\n');

@@ -22,12 +22,11 @@ static void put_number(const struct distinct *d, const char *what, struct buf *b
 	double unit = n > 100 ? pow(10, floor(log10(n)) - 1) : 1;
 	char text[TEXT_MAX];
 
-	buf_printf(b, "%s%s %s%s",
+	buf_printf(b, "%s%s",
 		   is_part(d)		 ? "≥ "
 		   : d->n < DISTINCT_MAX ? ""
 					 : "~",
-		   text_count(text, (uint64_t)(round(n / unit) * unit)), what,
-		   n == 1 ? "" : "s");
+		   text_number(text, (uint64_t)(round(n / unit) * unit), what));
 }
 
 void calc_access_places(const struct access_place *a, struct buf *ret)
@@ -40,15 +39,15 @@ void calc_access_places(const struct access_place *a, struct buf *ret)
 	if (!a->sums[ACCESS_MET])
 		return;
 	if (is_one && by) {
-		buf_printf(ret, "walks by %s%s byte%s over %s", by < 0 ? "-" : "",
-			   text_count(text, by < 0 ? -(uint64_t)by : (uint64_t)by),
-			   by == 1 || by == -1 ? "" : "s",
-			   text_size(size, a->high - a->low));
+		buf_printf(
+			ret, "walks by %s%s over %s", by < 0 ? "-" : "",
+			text_number(text, by < 0 ? -(uint64_t)by : (uint64_t)by, "bytes"),
+			text_size(size, a->high - a->low));
 		return;
 	}
-	put_number(&a->lines, "line", ret);
+	put_number(&a->lines, "lines", ret);
 	buf_puts(ret, " in ");
-	put_number(&a->pages, "page", ret);
+	put_number(&a->pages, "pages", ret);
 }
 
 void calc_access_share(const struct access_place *a, struct buf *ret)

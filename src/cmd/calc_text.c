@@ -39,7 +39,8 @@ static void put_head(const struct calc_view *v, FILE *out)
 	report_head_function(v->r, v->function, out);
 	if (c->time_column == FUNCTION_CODE_NONE)
 		return;
-	buf_printf(&b, "%s samples of %s here, %s cycles", text_count(text, c->samples),
+	buf_printf(&b, "%s of %s here, %s cycles",
+		   text_number(text, c->samples, "samples"),
 		   profile_column(v->r->profile, c->time_column)->name,
 		   calc_value_times(more, c->cycles));
 	if (c->clock_ghz > 0)
@@ -60,9 +61,9 @@ static void put_misses(const struct calc_view *v, FILE *out)
 	for (unsigned i = 0; i < c->misses.n; i++) {
 		const struct miss_samples_event *e = &c->misses.events[i];
 
-		buf_printf(&b, "%s samples of %s here, each of %s, %s of all",
-			   text_count(n, (uint64_t)llround(e->here)), e->column,
-			   calc_value_times(times, e->each),
+		buf_printf(&b, "%s of %s here, each of %s, %s of all",
+			   text_number(n, (uint64_t)llround(e->here), "samples"),
+			   e->column, calc_value_times(times, e->each),
 			   text_pct(share, e->here, e->all));
 		report_text_wrapped(v->r, &b, out);
 	}
@@ -408,8 +409,8 @@ static void put_gap(const struct calc_view *v, struct table *t, uint32_t n, doub
 	if (!n)
 		return;
 	put_empty(t);
-	table_cellf(t, "⋮ %s more block%s with %s", text_count(count, n),
-		    n == 1 ? "" : "s", text_pct(share, cycles, v->code.cycles));
+	table_cellf(t, "⋮ %s with %s", text_number(count, n, "more blocks"),
+		    text_pct(share, cycles, v->code.cycles));
 }
 
 static void put_blocks(const struct calc_view *v, FILE *out)

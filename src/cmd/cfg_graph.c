@@ -50,13 +50,12 @@ static double frequency_of(const struct function_code *c, uint32_t way)
 	return has_times(c) ? c->ways[way].times : (double)c->ways[way].told;
 }
 
-static void add_left_out(struct drawing *d, const char *which, const char *count,
-			 bool is_one)
+static void add_left_out(struct drawing *d, const char *which, uint32_t n_blocks)
 {
-	char foot[120];
+	char foot[120], blocks[TEXT_MAX];
 
-	snprintf(foot, sizeof(foot), "left out, %s%s block%s (--all shows all)", which,
-		 count, is_one ? "" : "s");
+	snprintf(foot, sizeof(foot), "left out, %s%s (--all shows all)", which,
+		 text_number(blocks, n_blocks, "blocks"));
 	graph_add_foot(d->g, foot);
 }
 
@@ -91,7 +90,6 @@ static void leave_out(struct drawing *d, unsigned n_most)
 	const uint32_t n_blocks = d->c->procedure->n_blocks;
 	own(freep) struct choice *all = xcalloc(n_blocks + 1, sizeof(*all));
 	uint32_t n = 0;
-	char count[TEXT_MAX];
 
 	for (uint32_t i = 0; i < n_blocks; i++) {
 		const struct function_code_block *b = &d->c->blocks[i];
@@ -101,12 +99,10 @@ static void leave_out(struct drawing *d, unsigned n_most)
 			all[n++] = (struct choice){ b->cycles, b->times, i };
 	}
 	if (n < n_blocks)
-		add_left_out(d, "as never executed: ", text_count(count, n_blocks - n),
-			     n_blocks - n == 1);
+		add_left_out(d, "as never executed: ", n_blocks - n);
 	if (!d->v->all && n_most && n > n_most) {
 		qsort(all, n, sizeof(*all), most_first);
-		add_left_out(d, "with the least time: ", text_count(count, n - n_most),
-			     n - n_most == 1);
+		add_left_out(d, "with the least time: ", n - n_most);
 		n = n_most;
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -231,15 +227,15 @@ static void add_titles(struct drawing *d)
 	const struct profile_function *f =
 		profile_function(d->v->r->profile, d->v->function);
 	own(freep) char *title = xasprintf("%s in %s", f->name, f->image);
-	char more[200] = "", samples[TEXT_MAX], windows[60];
+	char more[200] = "", number[TEXT_MAX], windows[80];
 	size_t n = 0;
 
-	snprintf(windows, sizeof(windows), " by %u windows of exact counts",
-		 d->c->n_windows);
+	snprintf(windows, sizeof(windows), " by %s of exact counts",
+		 text_number(number, d->c->n_windows, "windows"));
 
 	if (d->c->samples)
-		n = (size_t)snprintf(more, sizeof(more), "%s samples of time",
-				     text_count(samples, d->c->samples));
+		n = (size_t)snprintf(more, sizeof(more), "%s of time",
+				     text_number(number, d->c->samples, "samples"));
 	if (has_counts(d->c))
 		n += (size_t)snprintf(more + n, sizeof(more) - n, "%s%s", n ? "; " : "",
 				      "every execution counted");

@@ -125,7 +125,7 @@ static bool has_beside(const char *s)
 /* What is recorded of all threads, beside what is sampled. */
 static void print_beside(const char *s)
 {
-	char count[32], name[512];
+	char count[TEXT_MAX], name[512];
 	uint64_t states = control_lines_number(s, "states");
 	uint64_t waits = control_lines_number(s, "waits");
 
@@ -142,7 +142,8 @@ static void print_beside(const char *s)
 		uint64_t n = probe_of(s, i, name, sizeof(name));
 
 		if (*name)
-			printf("met         %s times %s\n", text_count(count, n), name);
+			printf("met         %s %s\n", text_number(count, n, "times"),
+			       name);
 	}
 }
 
@@ -184,7 +185,7 @@ static void print_notice(const char *s)
 /* What a killed daemon left to this one, and what this one would leave. */
 static void print_keeping(const char *s)
 {
-	char gap[32], samples[32], lost[32], text[512];
+	char gap[32], samples[TEXT_MAX], lost[32], text[512];
 	uint64_t n_lost = control_lines_number(s, "gap-lost");
 	uint64_t n = control_lines_number(s, "gap-samples");
 
@@ -193,7 +194,7 @@ static void print_keeping(const char *s)
 		       "            ",
 		       text_duration(gap, control_lines_number(s, "gap-ns")));
 		if (n || !control_lines_number(s, "gap-summed"))
-			printf("%s samples meanwhile, ", text_count(samples, n));
+			printf("%s meanwhile, ", text_number(samples, n, "samples"));
 		printf("%s lost\n", n_lost ? text_count(lost, n_lost) : "nothing");
 		if (control_lines_number(s, "gap-ended"))
 			printf("            then the kernel stopped by itself, as nobody "
@@ -294,19 +295,23 @@ static void print_makers(const char *s)
 	uint64_t failed = control_lines_number(s, "makers-failed"),
 		 killed = control_lines_number(s, "makers-killed"),
 		 ended = control_lines_number(s, "makers-ended");
+	char makers[TEXT_MAX];
 
 	if (failed || killed || ended)
-		printf("            of %" PRIu64 " processes that make segments %" PRIu64
+		printf("            of %s that made segments %" PRIu64
 		       " failed,\n            %" PRIu64 " were killed, %" PRIu64
 		       " hung\n",
-		       control_lines_number(s, "makers"), failed, killed, ended);
+		       text_number(makers, control_lines_number(s, "makers"),
+				   "processes"),
+		       failed, killed, ended);
 }
 
 static void print_growth(const char *s)
 {
-	char now[32], grown[32], week[32];
+	char now[TEXT_MAX], grown[TEXT_MAX], week[TEXT_MAX];
 	uint64_t running = control_lines_number(s, "running-ns"),
-		 by = control_lines_number(s, "grown-bytes");
+		 by = control_lines_number(s, "grown-bytes"),
+		 damaged = control_lines_number(s, "damaged");
 	double weeks = (double)running / (7 * 86400e9);
 
 	printf("database    %s, %s more since the start",
@@ -320,13 +325,13 @@ static void print_growth(const char *s)
 		printf("            beside it %s of symbols\n",
 		       text_size(now, control_lines_number(s, "symbols-bytes")));
 	if (control_lines_number(s, "failures"))
-		printf("            writing failed %" PRIu64 " times\n",
-		       control_lines_number(s, "failures"));
+		printf("            writing failed %s\n",
+		       text_number(now, control_lines_number(s, "failures"), "times"));
 	print_makers(s);
-	if (control_lines_number(s, "damaged"))
-		printf("            %" PRIu64 " damaged recordings are kept beside the "
-		       "epochs, as *.damaged\n",
-		       control_lines_number(s, "damaged"));
+	if (damaged)
+		printf("            %s %s kept beside the epochs, as *.damaged\n",
+		       text_number(now, damaged, "damaged recordings"),
+		       damaged == 1 ? "is" : "are");
 }
 
 static void print_status(const char *s)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <malloc.h>
 #include <poll.h>
@@ -620,8 +619,9 @@ static void say_left(const struct recorder_left *left)
 	fprintf(stderr, NAME ": goes on where one was killed, %s ago",
 		text_duration(gap, left->gap_ns));
 	if (left->samples || !left->is_summed)
-		fprintf(stderr, "; %s samples were taken meanwhile",
-			text_count(samples, left->samples));
+		fprintf(stderr, "; %s %s taken meanwhile",
+			text_number(samples, left->samples, "samples"),
+			left->samples == 1 ? "was" : "were");
 	if (left->lost)
 		fprintf(stderr, ", %s lost", text_count(lost, left->lost));
 	fprintf(stderr, "%s\n",

@@ -93,14 +93,14 @@ static void tell_line(const char *line)
 
 void database_options_tell_range(const struct database_answer *a)
 {
-	char from[MOMENT_MAX], to[MOMENT_MAX];
+	char from[MOMENT_MAX], to[MOMENT_MAX], cut[TEXT_MAX];
 
 	if (a->n_cut)
 		fprintf(stderr,
-			"dwell: the range cuts %zu segment%s, which count%s whole: this "
-			"is %s to %s\n",
-			a->n_cut, a->n_cut == 1 ? "" : "s", a->n_cut == 1 ? "s" : "",
-			moment_text(from, a->from_s), moment_text(to, a->to_s));
+			"dwell: the range cuts %s, which %s whole: this is %s to %s\n",
+			text_number(cut, a->n_cut, "segments"),
+			a->n_cut == 1 ? "counts" : "count", moment_text(from, a->from_s),
+			moment_text(to, a->to_s));
 }
 
 void database_options_tell_damage(const struct database_answer *a)

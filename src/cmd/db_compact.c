@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -76,6 +75,7 @@ static int run(struct options *o, char *const *operands, struct err *e)
 	own(database_freep) struct database *after = NULL;
 	struct compaction c = { .now_s = time(NULL) };
 	char was[TEXT_MAX], is[TEXT_MAX];
+	char merges[TEXT_MAX], removed[TEXT_MAX], files[TEXT_MAX];
 	int rc = take_retention(o, &c, e);
 
 	if (rc == 0)
@@ -90,12 +90,12 @@ static int run(struct options *o, char *const *operands, struct err *e)
 		rc = database_open(operands[0], &after, e);
 	if (rc < 0)
 		return rc;
-	printf("%u merge%s, %" PRIu64 " segment%s removed: %s in %zu files, was %s in "
-	       "%zu\n",
-	       c.n_merges, c.n_merges == 1 ? "" : "s", c.n_removed,
-	       c.n_removed == 1 ? "" : "s", text_size(is, database_bytes(after)),
-	       after->segments.n, text_size(was, database_bytes(before)),
-	       before->segments.n);
+	printf("%s, %s removed: %s in %s, was %s in %zu\n",
+	       text_number(merges, c.n_merges, "merges"),
+	       text_number(removed, c.n_removed, "segments"),
+	       text_size(is, database_bytes(after)),
+	       text_number(files, after->segments.n, "files"),
+	       text_size(was, database_bytes(before)), before->segments.n);
 	return EXIT_OK;
 }
 

@@ -2,7 +2,6 @@
  *
  * Recordings, databases and parts of databases made into one.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,10 +252,10 @@ static int run(struct options *o, char *const *operands, struct err *e)
 		rc = tally_write(m.all, m.output, &how, e);
 	if (rc < 0)
 		return rc;
-	printf("%s: %s samples", text_printable(safe, sizeof(safe), m.output),
-	       text_count(count, m.n_samples));
+	printf("%s: %s", text_printable(safe, sizeof(safe), m.output),
+	       text_number(count, m.n_samples, "samples"));
 	if (!m.all)
-		printf(", %" PRIu64 " epoch%s", m.n_epochs, m.n_epochs == 1 ? "" : "s");
+		printf(", %s", text_number(count, m.n_epochs, "epochs"));
 	putchar('\n');
 	return m.n_damaged ? EXIT_ERROR : EXIT_OK;
 }

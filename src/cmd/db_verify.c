@@ -76,7 +76,7 @@ static int run(struct options *o, char *const *operands, struct err *e)
 	own(database_options_fini) struct database_options d = { 0 };
 	own(database_answer_fini) struct database_answer a = { .fd = -1 };
 	int rc = database_options_take(o, operands[0], &d, e);
-	char size[TEXT_MAX];
+	char size[TEXT_MAX], segments[TEXT_MAX];
 	struct verified v = { 0 };
 	struct json j;
 
@@ -100,8 +100,8 @@ static int run(struct options *o, char *const *operands, struct err *e)
 		json_object_end(&j);
 		putchar('\n');
 	} else {
-		printf("%zu segment%s, %s: %s\n", v.n_segments,
-		       v.n_segments == 1 ? "" : "s", text_size(size, v.bytes),
+		printf("%s, %s: %s\n", text_number(segments, v.n_segments, "segments"),
+		       text_size(size, v.bytes),
 		       v.n_damaged ? "damaged" : "every checksum is right");
 	}
 	return v.n_damaged ? EXIT_ERROR : EXIT_OK;

@@ -125,7 +125,7 @@ static void tell_written(const struct exporter *x, const struct profile *p,
 
 	printf("%s: %s, ", text_printable(safe, sizeof(safe), path), x->name);
 	if (n_files)
-		printf("%zu files, ", n_files);
+		printf("%s, ", text_number(size, n_files, "files"));
 	fputs(text_size(size, bytes), stdout);
 	for (size_t i = 0; i < profile_n_columns(p); i++) {
 		const struct profile_column *c = profile_column(p, i);

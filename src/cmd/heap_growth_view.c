@@ -43,7 +43,7 @@ static void put_amount(struct buf *b, uint64_t bytes, uint64_t blocks)
 	if (!blocks)
 		return buf_puts(b, "nothing");
 	buf_puts(b, text_size(s, bytes));
-	buf_printf(b, " in %s block%s", text_count(s, blocks), blocks == 1 ? "" : "s");
+	buf_printf(b, " in %s", text_number(s, blocks, "blocks"));
 }
 
 /* "warm (0.52 s)" or "interval 3 (3.00 s)" */
@@ -157,7 +157,7 @@ static void put_places(const struct growth_view *g, FILE *out)
 	const struct heap_growth *all = &g->growth;
 	size_t n = n_kept(all), limit = g->v->limit ? g->v->limit : n;
 	uint64_t total = all->total.kept_bytes, rest = total;
-	char s[TEXT_MAX];
+	char s[TEXT_MAX], places[TEXT_MAX];
 
 	if (!n) {
 		fputs("\nNothing that was allocated in between is still there.\n", out);
@@ -172,8 +172,8 @@ static void put_places(const struct growth_view *g, FILE *out)
 		rest -= all->all.at[i].kept_bytes;
 	}
 	if (n > limit)
-		fprintf(out, "… %zu more place%s with %s\n", n - limit,
-			n - limit == 1 ? "" : "s",
+		fprintf(out, "… %s with %s\n",
+			text_number(places, n - limit, "more places"),
 			text_pct(s, (double)rest, (double)total));
 }
 

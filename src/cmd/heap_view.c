@@ -132,15 +132,14 @@ static void put_process(const struct heap_view *v, size_t source,
 	report_text_safe(&b, recording_string(rec, process->comm));
 	buf_printf(&b, " (%u): peak %s", process->pid,
 		   text_size(s, x->facts[HEAP_FACT_PEAK]));
-	buf_printf(&b, " in %s block%s", text_count(s, x->facts[HEAP_FACT_PEAK_BLOCKS]),
-		   x->facts[HEAP_FACT_PEAK_BLOCKS] == 1 ? "" : "s");
+	buf_printf(&b, " in %s",
+		   text_number(s, x->facts[HEAP_FACT_PEAK_BLOCKS], "blocks"));
 	if (x->facts[HEAP_FACT_PEAK_TIME] > process->start_ns)
 		buf_printf(&b, " after %s",
 			   text_duration(s, x->facts[HEAP_FACT_PEAK_TIME] -
 						    process->start_ns));
-	buf_printf(&b, "; %s allocation%s",
-		   text_count(s, x->facts[HEAP_FACT_ALLOCATIONS]),
-		   x->facts[HEAP_FACT_ALLOCATIONS] == 1 ? "" : "s");
+	buf_printf(&b, "; %s",
+		   text_number(s, x->facts[HEAP_FACT_ALLOCATIONS], "allocations"));
 	buf_printf(&b, " of %s", text_size(s, x->facts[HEAP_FACT_ALLOCATED]));
 	if (x->facts[HEAP_FACT_LEFT_BLOCKS])
 		put_left(x, &b);
@@ -304,11 +303,11 @@ static void put_place(const struct heap_view *v, const struct heap_place *place,
 static void put_rest(const struct heap_view *v, FILE *out)
 {
 	const struct heap_places *h = &v->places;
-	char s[TEXT_MAX];
+	char s[TEXT_MAX], places[TEXT_MAX];
 
 	if (h->n_found > h->all.n)
-		fprintf(out, "… %zu more place%s with %s\n", h->n_found - h->all.n,
-			h->n_found - h->all.n == 1 ? "" : "s",
+		fprintf(out, "… %s with %s\n",
+			text_number(places, h->n_found - h->all.n, "more places"),
 			text_pct(s, (double)(h->total - h->shown), (double)h->total));
 }
 

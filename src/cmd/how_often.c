@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/how_often.h"
 
+#include <math.h>
+
 #include "analyze/anchoring.h"
 #include "base/text.h"
 #include "cmd/calc_value.h"
@@ -18,19 +20,21 @@ void how_often_put(const struct how_often *h, struct buf *to)
 	char text[TEXT_MAX];
 
 	if (!h->is_estimated) {
-		buf_printf(to, "%s instructions, every one counted",
-			   calc_value_times(text, h->high));
+		buf_printf(to, "%s, every one counted",
+			   text_number(text, (uint64_t)llround(h->high), "instructions"));
 		return;
 	}
 	buf_printf(to, "%s instructions, ",
 		   calc_value_times_range(text, h->low, h->high));
 	if (h->retired_samples > 0 && h->least > FREQUENCY_LOW) {
-		buf_printf(to, "by %s samples of the CPU's counter, each estimated",
-			   calc_value_times(text, h->retired_samples));
+		buf_printf(to, "by %s of the CPU's counter, each estimated",
+			   text_number(text, (uint64_t)llround(h->retired_samples),
+				       "samples"));
 		return;
 	}
 	if (h->n_windows)
-		buf_printf(to, "by exact counts in %u windows", h->n_windows);
+		buf_printf(to, "by exact counts in %s",
+			   text_number(text, h->n_windows, "windows"));
 	else
 		buf_puts(to, "estimated from samples");
 	put_confidence(h, to);
@@ -47,10 +51,11 @@ static void put_why_not(const struct report *r, struct buf *to)
 {
 	uint32_t n = anchoring_n_windows(r->profile);
 	const char *why = anchoring_refusal(r->profile);
+	char windows[TEXT_MAX];
 
 	if (n) {
-		buf_printf(to, "%u window%s of exact counts tell%s too little of it", n,
-			   n == 1 ? "" : "s", n == 1 ? "s" : "");
+		buf_printf(to, "%s of exact counts %s too little of it",
+			   text_number(windows, n, "windows"), n == 1 ? "tells" : "tell");
 	} else if (why) {
 		buf_puts(to, "no exact counts now and then: ");
 		report_text_safe(to, why);

@@ -177,9 +177,9 @@ static void print_small(const struct rows_view *v, FILE *out)
 				  sizeof(call));
 		text_printable(file, sizeof(file), profile_function(p, pair->file)->name);
 		fprintf(out,
-			"\n%s calls of %s moved %s each of %s: with a buffer of %s "
+			"\n%s of %s moved %s each of %s: with a buffer of %s "
 			"it would take %s\n",
-			text_count(n, pair->sums.calls), call,
+			text_number(n, pair->sums.calls, "calls"), call,
 			text_size(each, piece_of(&pair->sums)), file,
 			text_size(size, IO_ROWS_BLOCK_BYTES), text_count(few, blocks));
 	}
@@ -199,9 +199,10 @@ static void print_unseen(const struct rows_view *v, FILE *out)
 			calls += pair->sums.calls;
 	if (calls && !io->sees_requests)
 		fprintf(out,
-			"\n%s calls of io_uring_enter: the requests that they hand "
-			"over are not seen\n",
-			text_count(n, calls));
+			"\n%s of io_uring_enter: the requests that %s over are not "
+			"seen\n",
+			text_number(n, calls, "calls"),
+			calls == 1 ? "it hands" : "they hand");
 }
 
 /* Whoever has not read of it takes it for all that there was. */

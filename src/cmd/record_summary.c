@@ -17,12 +17,11 @@ static void print_taken(const struct session_outcome *o, FILE *out)
 	char n[TEXT_MAX];
 
 	if (samples || !events)
-		fprintf(out, "%s sample%s", text_count(n, samples),
-			samples == 1 ? "" : "s");
+		fputs(text_number(n, samples, "samples"), out);
 	if (samples && events)
 		fputs(" and ", out);
 	if (events)
-		fprintf(out, "%s event%s", text_count(n, events), events == 1 ? "" : "s");
+		fputs(text_number(n, events, "events"), out);
 }
 
 /* "1.43 s of CPU sampled, 1.44 s by the kernel's account" */
@@ -79,21 +78,21 @@ static void print_losses(const struct session_outcome *o, FILE *out)
 
 	if (o->stats.lost)
 		fprintf(out,
-			"dwell: lost %s records: the recorder was too slow; try a "
+			"dwell: lost %s: the recorder was too slow; try a "
 			"longer interval (-i)\n",
-			text_count(n, o->stats.lost));
+			text_number(n, o->stats.lost, "records"));
 	if (o->stats.throttled)
 		fprintf(out,
-			"dwell: the kernel throttled sampling %s times (see "
+			"dwell: the kernel throttled sampling %s (see "
 			"kernel.perf_event_max_sample_rate)\n",
-			text_count(n, o->stats.throttled));
+			text_number(n, o->stats.throttled, "times"));
 	if (o->stats.is_user_only)
 		fputs("dwell: time in the kernel is not in it: 'sysctl "
 		      "kernel.perf_event_paranoid=1' as root would allow it\n",
 		      out);
 	if (o->n_truncated)
-		fprintf(out, "dwell: %s stack%s (%s) %s cut short\n",
-			text_count(n, o->n_truncated), o->n_truncated == 1 ? "" : "s",
+		fprintf(out, "dwell: %s (%s) %s cut short\n",
+			text_number(n, o->n_truncated, "stacks"),
 			text_pct(share, (double)o->n_truncated, (double)o->n_stacks),
 			o->n_truncated == 1 ? "is" : "are");
 	if (o->stats.trouble.code)

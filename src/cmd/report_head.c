@@ -54,14 +54,32 @@ static bool is_exact(const struct report *r, const struct profile_column *c)
 	return ev && ev->flags & EVENT_EXACT && c->period <= 1;
 }
 
-/* "12.31 s of cpu-time", "302 allocations" */
+/* "instruction:u" of "instructions:u"; a tracepoint's name is no word. */
+static void put_singular(struct buf *b, const char *event)
+{
+	size_t n = strcspn(event, ":");
+	const char *modifiers = event + n + (event[n] == ':');
+	own(freep) char *many = xstrndup(event, n);
+	own(freep) char *one = xcalloc(1, n + 1);
+
+	if (modifiers[strspn(modifiers, "ukhGHpPSDWeI")])
+		n = 0;
+	buf_puts(b, n ? text_singular(one, n + 1, many) : "");
+	buf_puts(b, event + n);
+}
+
+/* "12.31 s of cpu-time", "302 allocations", "1 allocation" */
 static void put_amount(struct buf *b, const struct profile_column *c)
 {
 	char value[TEXT_MAX];
 	bool is_count = strcmp(c->unit, "count") == 0;
 
-	buf_printf(b, "%s %s%s", text_value(value, c->total_weight, c->unit),
-		   is_count ? "" : "of ", c->name);
+	buf_printf(b, "%s %s", text_value(value, c->total_weight, c->unit),
+		   is_count ? "" : "of ");
+	if (is_count && c->total_weight == 1)
+		put_singular(b, c->name);
+	else
+		buf_puts(b, c->name);
 }
 
 /* "12.31 s of cpu-time (1,231 samples, one each 10 ms, perf cpu-clock)". */
@@ -78,8 +96,7 @@ static void put_column(struct buf *b, const struct report *r,
 	else if (is_count && c->total_count == c->total_weight)
 		buf_puts(b, is_exact(r, c) ? "every one" : "one sample each");
 	else
-		buf_printf(b, "%s sample%s", text_count(count, c->total_count),
-			   c->total_count == 1 ? "" : "s");
+		buf_puts(b, text_number(count, c->total_count, "samples"));
 	if (c->period > 1) {
 		buf_puts(b, ", one each ");
 		put_period(b, c);
@@ -91,13 +108,22 @@ static void put_column(struct buf *b, const struct report *r,
 	buf_puts(b, ")");
 }
 
-static void put_count(struct buf *b, uint32_t n, const char *one, const char *many)
+static void put_count(struct buf *b, uint32_t n, const char *of)
 {
 	char s[TEXT_MAX];
 
 	if (b->size)
 		buf_puts(b, ", ");
-	buf_printf(b, "%s %s", text_count(s, n), n == 1 ? one : many);
+	buf_printf(b, "%s %s", text_count(s, n), of);
+}
+
+static void put_number(struct buf *b, uint32_t n, const char *plural)
+{
+	char s[TEXT_MAX];
+
+	if (b->size)
+		buf_puts(b, ", ");
+	buf_puts(b, text_number(s, n, plural));
 }
 
 /* exec makes another record of the same process: which records went on as another. */
@@ -152,12 +178,13 @@ static void put_counts(struct buf *b, const struct recording *rec,
 		       const bool *is_replaced)
 {
 	if (is_folded(rec)) {
-		put_count(b, recording_n_processes(rec), "kind of process",
-			  "kinds of process");
+		uint32_t n = recording_n_processes(rec);
+
+		put_count(b, n, n == 1 ? "kind of process" : "kinds of process");
 		return;
 	}
-	put_count(b, count_processes(rec, is_replaced), "process", "processes");
-	put_count(b, count_threads(rec, is_replaced), "thread", "threads");
+	put_number(b, count_processes(rec, is_replaced), "processes");
+	put_number(b, count_threads(rec, is_replaced), "threads");
 }
 
 static struct map_entry *take_most(struct map *n_by_name)
@@ -198,12 +225,12 @@ static void put_commands(const struct report *r, const struct recording *rec,
 
 		text_printable(name, sizeof(name),
 			       recording_string(rec, (uint32_t)most->key));
-		put_count(&b, (uint32_t)most->value, name, name);
+		put_count(&b, (uint32_t)most->value, name);
 		rest -= (uint32_t)most->value;
 		most->value = 0;
 	}
 	if (rest)
-		put_count(&b, rest, "other", "others");
+		put_number(&b, rest, "others");
 	report_text_line(out, r, "  ", &b);
 }
 

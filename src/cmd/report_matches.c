@@ -47,6 +47,7 @@ void report_matches_print(const struct report *r, FILE *out)
 {
 	size_t n = profile_n_matches(r->profile), told = 0, more = 0, by_name = 0;
 	own(buf_fini) struct buf b = { 0 };
+	char s[TEXT_MAX];
 
 	for (size_t i = 0; i < n; i++) {
 		const struct profile_match *m = profile_match(r->profile, i);
@@ -61,8 +62,8 @@ void report_matches_print(const struct report *r, FILE *out)
 	if (more)
 		buf_printf(&b, "%zu more (--json lists them)", more);
 	if (by_name)
-		buf_printf(&b, "%s%zu function%s moved, split or copied by the compiler",
-			   b.size ? "; " : "", by_name, by_name == 1 ? "" : "s");
+		buf_printf(&b, "%s%s moved, split or copied by the compiler",
+			   b.size ? "; " : "", text_number(s, by_name, "functions"));
 	if (b.size)
 		report_text_labelled(r, told ? "" : "matched", &b, out);
 }

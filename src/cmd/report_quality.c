@@ -76,7 +76,7 @@ static void put_others(const struct report *r, missing_fn *missing, const size_t
 		       size_t n, struct buf *b)
 {
 	double most = 0;
-	char s[TEXT_MAX];
+	char s[TEXT_MAX], others[TEXT_MAX];
 
 	for (size_t i = 0; i < n; i++) {
 		const struct quality_column *q = &r->quality.columns[columns[i]];
@@ -85,7 +85,8 @@ static void put_others(const struct report *r, missing_fn *missing, const size_t
 		most = share > most ? share : most;
 	}
 	if (n)
-		buf_printf(b, "; up to %s of %zu other events", text_pct(s, most, 1), n);
+		buf_printf(b, "; up to %s of %s", text_pct(s, most, 1),
+			   text_number(others, n, "other events"));
 }
 
 static void put_lost(const struct report *r, FILE *out)
@@ -103,8 +104,8 @@ static void put_lost(const struct report *r, FILE *out)
 		report_text_source(r, i, &b);
 		/* What a ring had no room for may also have told of a process. */
 		buf_printf(
-			&b, "up to %s sample%s, %s of what was taken",
-			text_count(s, lost), lost == 1 ? "" : "s",
+			&b, "up to %s, %s of what was taken",
+			text_number(s, lost, "samples"),
 			text_pct(pct, (double)lost, (double)(lost + q->taken_samples)));
 	}
 	if (!b.size)
@@ -222,7 +223,7 @@ static void put_other_images(const struct report *r, size_t shown, FILE *out)
 	}
 	if (!n)
 		return;
-	buf_printf(&b, "%zu more image%s", n, n == 1 ? "" : "s");
+	buf_puts(&b, text_number(s, n, "more images"));
 	if (r->n_shown == 1)
 		buf_printf(
 			&b, " %s",
@@ -257,6 +258,7 @@ static void put_unresolved(const struct report *r, FILE *out)
 	own(freep) size_t *columns = xcalloc(r->quality.n_columns + 1, sizeof(*columns));
 	own(buf_fini) struct buf b = { 0 };
 	size_t n = count_notable(r), n_missed;
+	char images[TEXT_MAX];
 	size_t told = list_missed(r, unresolved, columns, &n_missed);
 
 	for (size_t i = 0; i < told; i++)
@@ -265,8 +267,8 @@ static void put_unresolved(const struct report *r, FILE *out)
 	if (!b.size)
 		buf_puts(&b, "nothing: every sample has a function");
 	else if (!n)
-		buf_printf(&b, ", in %zu image%s", r->quality.n_images,
-			   r->quality.n_images == 1 ? "" : "s");
+		buf_printf(&b, ", in %s",
+			   text_number(images, r->quality.n_images, "images"));
 	report_text_labelled(r, "unresolved", &b, out);
 	for (size_t i = 0; i < n;)
 		i += put_problem(r, &r->quality.images[i], n - i, out);
@@ -416,6 +418,7 @@ static void put_damage(const struct report *r, size_t i, FILE *out)
 {
 	const struct quality_source *q = &r->quality.sources[i];
 	own(buf_fini) struct buf b = { 0 };
+	char blocks[TEXT_MAX];
 
 	if (q->damage) {
 		report_text_source(r, i, &b);
@@ -429,9 +432,8 @@ static void put_damage(const struct report *r, size_t i, FILE *out)
 	}
 	if (q->n_bad_blocks) {
 		report_text_source(r, i, &b);
-		buf_printf(&b,
-			   "%zu block%s of samples could not be read: ", q->n_bad_blocks,
-			   q->n_bad_blocks == 1 ? "" : "s");
+		buf_printf(&b, "%s of samples could not be read: ",
+			   text_number(blocks, q->n_bad_blocks, "blocks"));
 		report_text_safe(&b, q->bad_block);
 		report_text_labelled(r, "damaged", &b, out);
 	}

@@ -322,9 +322,9 @@ void row_code_print_legend(const struct row_code *c, FILE *out)
 				   : "a recording of bbcounts beside this one tells "
 				     "exactly");
 	if (c->n_late)
-		buf_printf(&b,
-			   "%s%s rows were not looked at for want of time (--seconds)",
-			   b.size ? "; " : "", text_count(n, c->n_late));
+		buf_printf(&b, "%s%s %s not looked at for want of time (--seconds)",
+			   b.size ? "; " : "", text_number(n, c->n_late, "rows"),
+			   c->n_late == 1 ? "was" : "were");
 	if (b.size)
 		report_text_labelled(c->r, "stalled", &b, out);
 }

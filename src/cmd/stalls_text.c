@@ -138,13 +138,13 @@ static void put_head(const struct stalls_view *v, FILE *out)
 	if (v->kind == STALLS_OF_FUNCTION)
 		report_head_function(v->r, v->rows.at[0].function, out);
 	else
-		fprintf(out, "%s: %s function%s\n",
+		fprintf(out, "%s: %s\n",
 			v->kind == STALLS_ALL
 				? "All"
 				: names_shorten(name, sizeof(name), v->name, MAX_NAME),
-			text_count(text, v->rows.n), v->rows.n == 1 ? "" : "s");
-	buf_printf(&b, "%s samples of %s tallied, %s of all",
-		   text_count(text, s->samples), v->time,
+			text_number(text, v->rows.n, "functions"));
+	buf_printf(&b, "%s of %s tallied, %s of all",
+		   text_number(text, s->samples, "samples"), v->time,
 		   text_pct(share, (double)s->samples, (double)v->all_samples));
 	report_text_wrapped(v->r, &b, out);
 	put_left_out(v, out);

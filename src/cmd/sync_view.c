@@ -219,9 +219,8 @@ static void print_short(const struct rows_view *v, FILE *out)
 	char threshold[TEXT_MAX], n[TEXT_MAX], ns[TEXT_MAX];
 
 	if (s.n)
-		fprintf(out,
-			"\n%s wait%s shorter than %s, %s together, %s only counted\n",
-			text_count(n, s.n), s.n == 1 ? "" : "s",
+		fprintf(out, "\n%s shorter than %s, %s together, %s only counted\n",
+			text_number(n, s.n, "waits"),
 			text_duration(threshold, s.threshold_ns), text_duration(ns, s.ns),
 			s.n == 1 ? "was" : "were");
 }

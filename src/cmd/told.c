@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/told.h"
 
-#include <inttypes.h>
 #include <string.h>
+
+#include "base/text.h"
 
 /* An hour: whoever reads a log of days sees that it goes on. */
 #define AGAIN_NS UINT64_C(3600000000000)
@@ -28,6 +29,7 @@ void told_failure(struct told *t, FILE *out, const char *name, const char *text,
 		  uint64_t now_ns)
 {
 	struct told_once *o = find(t, text);
+	char times[TEXT_MAX];
 
 	if (o && now_ns - o->at_ns < AGAIN_NS) {
 		o->n_untold++;
@@ -37,7 +39,8 @@ void told_failure(struct told *t, FILE *out, const char *name, const char *text,
 		o = add(t, text);
 	fprintf(out, "%s: %s", name, text);
 	if (o->n_untold)
-		fprintf(out, " (and %" PRIu64 " times before)", o->n_untold);
+		fprintf(out, " (and %s before)",
+			text_number(times, o->n_untold, "times"));
 	fputc('\n', out);
 	o->at_ns = now_ns;
 	o->n_untold = 0;

@@ -92,17 +92,17 @@ static void put_cpus(const struct top_view *v, FILE *out)
 	double whole = (double)wall_ns(v) * (v->subject ? 1 : v->n_cpus);
 	double busy = (double)(v->user_ns + v->kernel_ns);
 	struct line l = { .between = ", ", .width = v->width };
-	char s[TEXT_MAX], user[TEXT_MAX];
+	char s[TEXT_MAX], user[TEXT_MAX], cpus[TEXT_MAX];
 
 	text_pct(s, busy, whole);
+	text_number(cpus, v->n_cpus, "CPUs");
 	text_pct(user, (double)v->user_ns, whole);
 	if (v->subject)
 		putf(&l, "%s: %s of a CPU: user %s", v->subject, s, user);
 	else if (v->choice.filter[0])
-		putf(&l, "chosen %s of %u CPUs: user %s", s, v->n_cpus, user);
+		putf(&l, "chosen %s of %s: user %s", s, cpus, user);
 	else
-		putf(&l, "busy %s of %u CPU%s: user %s", s, v->n_cpus,
-		     v->n_cpus == 1 ? "" : "s", user);
+		putf(&l, "busy %s of %s: user %s", s, cpus, user);
 	putf(&l, "kernel %s", text_pct(s, (double)v->kernel_ns, whole));
 	if (!v->subject && !v->choice.filter[0])
 		putf(&l, "idle %s", text_pct(s, busy < whole ? whole - busy : 0, whole));
@@ -116,7 +116,7 @@ static void put_data(const struct top_view *v, FILE *out)
 	struct line l = { .between = ", ", .width = v->width };
 	char s[TEXT_MAX], t[TEXT_MAX];
 
-	putf(&l, "%s samples (%s/s)", text_count(s, v->n_samples),
+	putf(&l, "%s (%s/s)", text_number(s, v->n_samples, "samples"),
 	     text_count(t, (uint64_t)((double)v->n_samples / seconds + 0.5)));
 	putf(&l, "%s lost", v->span.lost ? text_count(s, v->span.lost) : "none");
 	putf(&l, "watching takes %s of a CPU",

@@ -79,9 +79,10 @@ static void put_hidden(struct tree_view *v, uint32_t id)
 	size_t n_columns = v->tree.n_columns;
 	own(freep) uint64_t *zero = xcalloc(n_columns + 1, sizeof(*zero));
 	own(buf_fini) struct buf text = { 0 };
+	char others[TEXT_MAX];
 
-	buf_printf(&text, "%s└ … %u other%s", buf_str(&v->guides), n->n_hidden,
-		   n->n_hidden == 1 ? "" : "s");
+	buf_printf(&text, "%s└ … %s", buf_str(&v->guides),
+		   text_number(others, n->n_hidden, "others"));
 	report_table_row(v->table, false);
 	put_numbers(v, v->tree.hidden + id * n_columns, zero);
 	report_table_cell(v->table, buf_str(&text));

@@ -186,8 +186,8 @@ void open_recording_begin_earlier(struct open_recording *o,
 	o->began_ns -= ago_ns < o->began_ns ? ago_ns : o->began_ns;
 	o->began_boot_ns = left->since_ns;
 	if (left->samples || !left->is_summed)
-		snprintf(samples, sizeof(samples), "; %s samples meanwhile",
-			 text_count(n, left->samples));
+		snprintf(samples, sizeof(samples), "; %s meanwhile",
+			 text_number(n, left->samples, "samples"));
 	snprintf(text, sizeof(text), "from a daemon that was killed, after %s%s%s",
 		 text_duration(gap, left->gap_ns), samples,
 		 left->has_ended ? ", until the kernel stopped by itself" : "");

@@ -110,11 +110,12 @@ static void say_left_out(const struct graph_layout *l, struct buf *ret)
 
 	buf_clear(ret);
 	if (l->n_cut)
-		buf_printf(ret, "%s ways too long to be drawn are two stubs each. ",
-			   text_count(s, l->n_cut));
+		buf_printf(ret, "%s too long to be drawn %s two stubs%s. ",
+			   text_number(s, l->n_cut, "ways"), l->n_cut == 1 ? "is" : "are",
+			   l->n_cut == 1 ? "" : " each");
 	if (l->n_unlabelled)
-		buf_printf(ret, "%s numbers of ways had no room. ",
-			   text_count(s, l->n_unlabelled));
+		buf_printf(ret, "%s of ways had no room. ",
+			   text_number(s, l->n_unlabelled, "numbers"));
 }
 
 void graph_paint_measure(const struct graph_layout *l, struct graph_canvas *ret)

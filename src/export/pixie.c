@@ -195,7 +195,7 @@ static void tell_left_out(struct export_sink *sink, const struct block_counts *c
 	vec_each(left, &c->left_out) {
 		char n[TEXT_MAX];
 		own(freep) char *text =
-			xasprintf("%s %s of %s: %s", text_count(n, left->n), what,
+			xasprintf("%s of %s: %s", text_number(n, left->n, what),
 				  left->path, left->why);
 
 		sink->leave_out(sink, text);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 void damage_note(struct damage *d, const char *fmt, ...)
 {
 	va_list ap;
@@ -17,12 +19,17 @@ void damage_note(struct damage *d, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void append(struct damage *d, size_t *at, const char *fmt, uint64_t n)
+/* ", and in 3 more places": so many of what, between two texts. */
+static void append(struct damage *d, size_t *at, const char *before, uint64_t n,
+		   const char *plural, const char *after)
 {
+	char number[TEXT_MAX];
+
 	if (!n || *at >= sizeof(d->line))
 		return;
 
-	int more = snprintf(d->line + *at, sizeof(d->line) - *at, fmt, n);
+	int more = snprintf(d->line + *at, sizeof(d->line) - *at, "%s%s%s", before,
+			    text_number(number, n, plural), after);
 
 	*at += more > 0 ? (size_t)more : 0;
 }
@@ -36,8 +43,8 @@ const char *damage_line(struct damage *d, bool is_closed, uint64_t whole_bytes)
 	d->line[0] = '\0';
 	if (d->n_findings) {
 		at = (size_t)snprintf(d->line, sizeof(d->line), "%s", d->first);
-		append(d, &at, ", and in %" PRIu64 " more places", d->n_findings - 1);
-		append(d, &at, ", %" PRIu64 " samples cannot be read", d->n_samples);
+		append(d, &at, ", and in ", d->n_findings - 1, "more places", "");
+		append(d, &at, ", ", d->n_samples, "samples", " cannot be read");
 	} else {
 		snprintf(d->line, sizeof(d->line),
 			 "unfinished: the recorder did not end in order; complete up to "

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/moment.h"
+#include "base/text.h"
 #include "store/epoch_word.h"
 #include "store/recording.h"
 
@@ -163,7 +164,7 @@ static int nothing(const struct database_query *q, const struct database *d,
 		   struct err *e)
 {
 	int64_t from = INT64_MAX, to = 0;
-	char a[MOMENT_MAX], b[MOMENT_MAX];
+	char a[MOMENT_MAX], b[MOMENT_MAX], epochs[TEXT_MAX], hosts[TEXT_MAX];
 
 	if (!d->segments.n)
 		return err_set(e, ERR_FORMAT,
@@ -175,10 +176,10 @@ static int nothing(const struct database_query *q, const struct database *d,
 		to = s->name.to_s > to ? s->name.to_s : to;
 	}
 	return err_set(e, ERR_USAGE,
-		       "nothing of that in '%s': it has %zu epoch%s of %zu host%s, from "
-		       "%s to %s ('dwell db ls' lists them)",
-		       q->path, d->epochs.n, d->epochs.n == 1 ? "" : "s", d->hosts.n,
-		       d->hosts.n == 1 ? "" : "s", moment_text(a, from),
+		       "nothing of that in '%s': it has %s of %s, from %s to %s "
+		       "('dwell db ls' lists them)",
+		       q->path, text_number(epochs, d->epochs.n, "epochs"),
+		       text_number(hosts, d->hosts.n, "hosts"), moment_text(a, from),
 		       moment_text(b, to));
 }
 

@@ -36,6 +36,45 @@ static void durations_have_three_digits_and_the_fitting_unit(void **state)
 		assert_string_equal(text_duration(s, t[i].ns), t[i].want);
 }
 
+static void one_of_several_is_singular(void **state)
+{
+	static const struct {
+		uint64_t n;
+		const char *plural, *want;
+	} t[] = {
+		{ 0, "samples", "0 samples" },
+		{ 1, "samples", "1 sample" },
+		{ 1234, "samples", "1,234 samples" },
+		{ 1, "more blocks", "1 more block" },
+		{ 1, "processes", "1 process" },
+		{ 1, "matches", "1 match" },
+		{ 1, "pushes", "1 push" },
+		{ 1, "mutexes", "1 mutex" },
+		{ 1, "entries", "1 entry" },
+		{ 1, "CPUs", "1 CPU" },
+		{ 1, "io-sizes", "1 io-size" },
+		{ 1, "bus", "1 bus" },
+		{ 1, "loss", "1 loss" },
+		{ 1, "analysis", "1 analysis" },
+		{ 1, "lost", "1 lost" },
+		{ UINT64_MAX, "instructions", "18,446,744,073,709,551,615 instructions" },
+	};
+	char s[TEXT_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		assert_string_equal(text_number(s, t[i].n, t[i].plural), t[i].want);
+}
+
+static void a_singular_that_has_no_room_is_cut(void **state)
+{
+	char s[4];
+
+	(void)state;
+	assert_string_equal(text_singular(s, sizeof(s), "entries"), "ent");
+	assert_string_equal(text_singular(s, sizeof(s), ""), "");
+}
+
 static void sizes_are_in_powers_of_1024(void **state)
 {
 	static const struct {
@@ -240,6 +279,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(durations_have_three_digits_and_the_fitting_unit),
+		cmocka_unit_test(one_of_several_is_singular),
+		cmocka_unit_test(a_singular_that_has_no_room_is_cut),
 		cmocka_unit_test(sizes_are_in_powers_of_1024),
 		cmocka_unit_test(counts_have_commas),
 		cmocka_unit_test(percentages_never_show_something_as_nothing),
