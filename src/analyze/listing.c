@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/listing.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +11,9 @@
 #include "analyze/profile_data.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "base/text.h"
+
+#define NEAR_BYTES 200 /* of a name: longer ones are not compared beyond */
 
 /* Rows while they are found; the key of a row is a few numbers, interned as bytes. */
 struct finder {
@@ -240,6 +245,7 @@ static bool is_exactly(const struct profile_function *f, const char *name)
 
 struct candidate {
 	uint32_t id;
+	size_t distance;       /* of its name from the one that was asked for */
 	double own, inclusive; /* weights */
 };
 
@@ -247,6 +253,8 @@ static int heaviest_first(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
+	if (x->distance != y->distance)
+		return x->distance < y->distance ? -1 : 1;
 	if (x->own != y->own)
 		return x->own > y->own ? -1 : 1;
 	if (x->inclusive != y->inclusive)
@@ -288,12 +296,34 @@ struct candidates {
 };
 
 /* What was matched to another function is meant by either name. */
-static void add_candidate(struct candidates *to, const struct profile_function *f)
+static void add_candidate(struct candidates *to, const struct profile_function *f,
+			  size_t distance)
 {
 	for (size_t i = 0; i < to->all.n; i++)
-		if (to->all.at[i].id == f->same_as)
+		if (to->all.at[i].id == f->same_as) {
+			if (distance < to->all.at[i].distance)
+				to->all.at[i].distance = distance;
 			return;
-	*vec_push(&to->all) = (struct candidate){ .id = f->same_as };
+		}
+	*vec_push(&to->all) =
+		(struct candidate){ .id = f->same_as, .distance = distance };
+}
+
+/* "malloc" of "__GI___libc_malloc": inside, a C library calls what it offers otherwise.
+ */
+static const char *offered(const char *name)
+{
+	static const char *const before[] = { "__GI_", "__libc_" };
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
+		if (text_starts(name, before[i]))
+			name += strlen(before[i]);
+	return name + strspn(name, "_");
+}
+
+static bool is_offered(const struct profile_function *f, const char *name)
+{
+	return *offered(name) && strcmp(offered(f->name), offered(name)) == 0;
 }
 
 static bool has_word(const struct profile_function *f, const char *name)
@@ -308,7 +338,8 @@ static bool has_part(const struct profile_function *f, const char *name)
 
 /* A worse way to be meant counts where no function is by a better one. */
 static bool (*const ways_to_mean[])(const struct profile_function *,
-				    const char *) = { is_exactly, has_word, has_part };
+				    const char *) = { is_exactly, is_offered, has_word,
+						      has_part };
 
 static struct candidates candidates_of(const struct profile *p, const char *name)
 {
@@ -318,8 +349,21 @@ static struct candidates candidates_of(const struct profile *p, const char *name
 	for (size_t way = 0; way < n_ways && !found.all.n; way++)
 		for (uint32_t i = 0; i < p->functions.n; i++)
 			if (ways_to_mean[way](&p->functions.at[i], name))
-				add_candidate(&found, &p->functions.at[i]);
+				add_candidate(&found, &p->functions.at[i], 0);
 	return found;
+}
+
+static size_t take_candidates(const struct profile *p, struct candidates *found,
+			      uint32_t **ret)
+{
+	size_t n = found->all.n;
+
+	order_candidates(p, found->all.at, n);
+	*ret = xcalloc(n + 1, sizeof(**ret));
+	for (size_t i = 0; i < n; i++)
+		(*ret)[i] = found->all.at[i].id;
+	vec_fini(&found->all);
+	return n;
 }
 
 bool listing_means(const struct profile *p, const char *name, uint32_t function)
@@ -334,12 +378,54 @@ bool listing_means(const struct profile *p, const char *name, uint32_t function)
 size_t listing_find(const struct profile *p, const char *name, uint32_t **ret)
 {
 	struct candidates found = candidates_of(p, name);
-	size_t n = found.all.n;
 
-	order_candidates(p, found.all.at, n);
-	*ret = xcalloc(n + 1, sizeof(**ret));
-	for (size_t i = 0; i < n; i++)
-		(*ret)[i] = found.all.at[i].id;
-	vec_fini(&found.all);
+	return take_candidates(p, &found, ret);
+}
+
+static void lower(char *s)
+{
+	for (; *s; s++)
+		*s = (char)tolower((unsigned char)*s);
+}
+
+static unsigned count_scopes(const char *name)
+{
+	unsigned n = 0;
+
+	for (; (name = strstr(name, "::")); name += 2)
+		n++;
 	return n;
+}
+
+/* `name` is in lower case, of n_scopes; as many as `far` or more: it is another name. */
+static size_t distance_from(const char *name, unsigned n_scopes, size_t far,
+			    const struct profile_function *f)
+{
+	char typed[NEAR_BYTES];
+	size_t d, n;
+
+	lower(names_typed(typed, sizeof(typed), f->name, n_scopes));
+	n = strlen(typed);
+	d = n > strlen(name) + far ? far : text_distance(name, typed);
+	return d < far ? d : far;
+}
+
+size_t listing_near(const struct profile *p, const char *name, uint32_t **ret)
+{
+	struct candidates found = { 0 };
+	char typed[NEAR_BYTES];
+	unsigned n_scopes;
+	size_t far;
+
+	snprintf(typed, sizeof(typed), "%.*s", (int)names_without_parameters(name), name);
+	lower(typed);
+	n_scopes = count_scopes(typed);
+	far = strlen(typed) / 3 + 1;
+	for (uint32_t i = 0; i < p->functions.n; i++) {
+		size_t d = distance_from(typed, n_scopes, far, &p->functions.at[i]);
+
+		if (d < far)
+			add_candidate(&found, &p->functions.at[i], d);
+	}
+	return take_candidates(p, &found, ret);
 }

@@ -39,10 +39,14 @@ void listing_make(struct listing *ret, const struct profile *p, uint32_t functio
 void listing_fini(struct listing *l);
 
 /* The functions that a name means: exactly, or without parameters, or by linkage name,
- * else those that have it as a word, else those that contain it, an ellipsis standing for
- * anything.  The heaviest first, by their own values over all columns, then inclusive;
- * the caller frees *ret. */
+ * else by the C library's own names of "malloc", else those that have it as a word, else
+ * those that contain it, an ellipsis standing for anything.  The heaviest first, by their
+ * own values over all columns, then inclusive; the caller frees *ret. */
 size_t listing_find(const struct profile *p, const char *name, uint32_t **ret);
+/* Of functions that it does not mean those that are called nearly so: what a slip of the
+ * finger makes of a name, in whatever case, without parameters and with as many scopes.
+ * The nearest first, then the heaviest; the caller frees *ret. */
+size_t listing_near(const struct profile *p, const char *name, uint32_t **ret);
 /* Does the name mean this function and no other?  Weighs nothing. */
 bool listing_means(const struct profile *p, const char *name, uint32_t function);
 

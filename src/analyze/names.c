@@ -67,6 +67,57 @@ static bool is_in_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
+/* Where the template arguments that end a name begin. */
+static size_t without_arguments(const char *name, size_t n)
+{
+	int depth = 0;
+
+	if (!n || name[n - 1] != '>')
+		return n;
+	for (size_t i = n; i-- > 0;) {
+		depth += name[i] == '>' && (!i || name[i - 1] != '-');
+		depth -= name[i] == '<';
+		if (!depth)
+			return i;
+	}
+	return n;
+}
+
+/* Where "operator->" begins, which may be of brackets, or the end. */
+static size_t operator_at(const char *name, size_t end)
+{
+	static const char word[] = "operator";
+	const char *last = NULL;
+
+	for (const char *s = name; (s = strstr(s, word)) && s < name + end; s++)
+		if ((s == name || !is_in_word(s[-1])) && !is_in_word(s[sizeof(word) - 1]))
+			last = s;
+	return last ? (size_t)(last - name) : end;
+}
+
+char *names_typed(char *dst, size_t cap, const char *name, unsigned n_scopes)
+{
+	size_t end = names_without_parameters(name), at = operator_at(name, end);
+	int depth = 0;
+
+	if (at == end)
+		at = end = without_arguments(name, end);
+	for (; at > 0; at--) {
+		char c = name[at - 1];
+
+		depth += c == '>' || c == ')' || c == '}';
+		depth -= c == '<' || c == '(' || c == '{';
+		if (depth <= 0 && (c == ' ' || (c == ':' && !n_scopes)))
+			break;
+		if (depth <= 0 && c == ':' && at > 1 && name[at - 2] == ':') {
+			n_scopes--;
+			at--;
+		}
+	}
+	snprintf(dst, cap, "%.*s", (int)(end - at), name + at);
+	return dst;
+}
+
 bool names_is_word(const char *have, const char *want)
 {
 	size_t n = strlen(want);

@@ -13,6 +13,9 @@ const char *names_base(const char *path);
 /* Bytes of a demangled name without its parameter list: "ns::f<int>(long)" gives the
  * length of "ns::f<int>". */
 size_t names_without_parameters(const char *name);
+/* The last part of a demangled name as somebody would type it who wants `n_scopes` of its
+ * scopes: of "void ns::Box<int>::f<long>(long)" 0 is "f", 1 is "Box<int>::f". */
+char *names_typed(char *dst, size_t cap, const char *name, unsigned n_scopes);
 /* `want` is the whole name, or the whole name without parameters. */
 bool names_is_function(const char *have, const char *want);
 /* `want` stands in the name, before its parameters, as a word: between no letters, digits

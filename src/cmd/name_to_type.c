@@ -15,6 +15,11 @@ char *name_to_type(const struct profile *p, uint32_t function, size_t room)
 	own(freep) char *name = xstrndup(full, n);
 	char *safe = xcalloc(1, cap);
 
+	/* Others may differ from it in what stands behind. */
+	if (full[n] && !listing_means(p, name, function)) {
+		free(name);
+		name = xstrdup(full);
+	}
 	if (text_width(name) > room) {
 		names_shorten(safe, cap, name, room);
 		if (listing_means(p, safe, function))

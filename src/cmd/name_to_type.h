@@ -10,8 +10,9 @@
 
 #include "analyze/profile.h"
 
-/* Its name, or when that takes more columns than there is room for the shortened one, if
- * it means no other function.  The caller frees it; the shell's quotes are not there. */
+/* Its name, without parameters if that means no other function, or when it takes more
+ * columns than there is room for the shortened one, if that does.  The caller frees it;
+ * the shell's quotes are not there. */
 char *name_to_type(const struct profile *p, uint32_t function, size_t room);
 
 #endif

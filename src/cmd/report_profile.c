@@ -15,9 +15,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/name_to_type.h"
 #include "cmd/output_file.h"
 #include "cmd/report_database.h"
 #include "cmd/report_value.h"
+
+#define MANY_NEAR  3  /* names that may be meant */
+#define NEAR_WIDTH 40 /* of each */
 
 const struct report_rows report_profile_of_code = { .is_of_code = true };
 
@@ -374,22 +378,18 @@ static int take_function(const struct options *o, const char *command, const cha
 	return 0;
 }
 
-/* The resolved function most like a misspelt name. */
-static const char *nearest(const struct profile *p, const char *name)
+/* "'solve', 'solver::run' or 'resolve'": what a misspelt name may mean; or nothing. */
+static void put_near(const struct profile *p, const char *name, struct buf *to)
 {
-	const char *best = NULL;
-	size_t least = strlen(name) / 2 + 1;
+	own(freep) uint32_t *near = NULL;
+	size_t n = listing_near(p, name, &near);
 
-	for (uint32_t i = 0; i < profile_n_functions(p); i++) {
-		const char *have = profile_function(p, i)->name;
-		size_t d = strlen(have) < 200 ? text_distance(name, have) : least;
+	for (size_t i = 0; i < n && i < MANY_NEAR; i++) {
+		own(freep) char *typed = name_to_type(p, near[i], NEAR_WIDTH);
+		bool is_last = i + 1 == n || i + 1 == MANY_NEAR;
 
-		if (d < least) {
-			least = d;
-			best = have;
-		}
+		buf_printf(to, "%s'%s'", !i ? "" : is_last ? " or " : ", ", typed);
 	}
-	return best;
 }
 
 int report_profile_check_whole(const struct report *r, struct err *e)
@@ -408,8 +408,7 @@ int report_profile_check_whole(const struct report *r, struct err *e)
 
 static int no_function(const struct report *r, const char *name, struct err *e)
 {
-	const char *near = strlen(name) < 200 ? nearest(r->profile, name) : NULL;
-	char safe[200];
+	own(buf_fini) struct buf near = { 0 };
 
 	if (quality_is_damaged(&r->quality))
 		return err_set(
@@ -417,10 +416,11 @@ static int no_function(const struct report *r, const char *name, struct err *e)
 			"no function '%.100s' in what could be read of the damaged "
 			"recording",
 			name);
-	if (near)
+	put_near(r->profile, name, &near);
+	if (near.size)
 		return err_set(e, ERR_USAGE,
-			       "no function '%.100s' in the profile: did you mean '%s'?",
-			       name, text_printable(safe, sizeof(safe), near));
+			       "no function '%.100s' in the profile: did you mean %s?",
+			       name, buf_str(&near));
 	return err_set(e, ERR_USAGE,
 		       "no function '%.100s' in the profile ('dwell report' lists them)",
 		       name);

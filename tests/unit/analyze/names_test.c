@@ -33,6 +33,38 @@ static void a_name_without_parameters_ends_before_them(void **state unused)
 		assert_int_equal(names_without_parameters(t[i].name), strlen(t[i].want));
 }
 
+static void a_name_is_typed_with_as_many_scopes_as_one_likes(void **state unused)
+{
+	static const struct {
+		const char *name;
+		unsigned n_scopes;
+		const char *want;
+	} t[] = {
+		{ "main", 0, "main" },
+		{ "main", 3, "main" },
+		{ "Board::ok(int, std::string) const", 0, "ok" },
+		{ "Board::ok(int, std::string) const", 1, "Board::ok" },
+		{ "ns::Board::ok()", 1, "Board::ok" },
+		{ "void ns::Box<int>::f<long>(long)", 0, "f" },
+		{ "void ns::Box<int>::f<long>(long)", 1, "Box<int>::f" },
+		{ "void ns::Box<int>::f<long>(long)", 2, "ns::Box<int>::f" },
+		{ "std::vector<a::b, c::d<e> >::push_back(a::b&&)", 0, "push_back" },
+		{ "A::operator->() const", 0, "operator->" },
+		{ "A::operator>(A const&)", 1, "A::operator>" },
+		{ "f(int)::{lambda(a::b)#1}::operator()(int) const", 0, "operator()" },
+		{ "(anonymous namespace)::solve(int)", 0, "solve" },
+		{ "core::iter::sum", 1, "iter::sum" },
+		{ "", 0, "" },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		char s[100];
+
+		assert_string_equal(names_typed(s, sizeof(s), t[i].name, t[i].n_scopes),
+				    t[i].want);
+	}
+}
+
 static void functions_and_files_are_found_by_the_short_form(void **state unused)
 {
 	assert_true(names_is_function("f(int)", "f"));
@@ -150,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_without_parameters_ends_before_them),
+		cmocka_unit_test(a_name_is_typed_with_as_many_scopes_as_one_likes),
 		cmocka_unit_test(text_is_cut_at_its_end),
 		cmocka_unit_test(functions_and_files_are_found_by_the_short_form),
 		cmocka_unit_test(
