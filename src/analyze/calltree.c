@@ -202,7 +202,8 @@ static struct group make_group(struct build *b, size_t from, size_t to)
 	struct group g = { .from = from, .to = to };
 
 	sum_group(b, from, to);
-	for (size_t c = 0; c < b->t->n_columns; c++) {
+	for (size_t i = 0; i < (b->o->n_shown ? b->o->n_shown : b->t->n_columns); i++) {
+		size_t c = b->o->n_shown ? b->o->shown[i] : i;
 		double total = (double)b->p->columns.at[c].total_weight;
 		double share = total > 0 ? (double)b->sums[c] / total : 0;
 

@@ -19,6 +19,10 @@ struct calltree_options {
 	uint32_t function; /* only stacks through it, from there on; MODEL_NONE: all */
 	size_t column;	   /* decides the order of children */
 	double min_share; /* children below this share of every column are only counted */
+	/* The columns that are meant by that; n 0: all.  A child that has nothing of them
+	 * is none. */
+	const size_t *shown;
+	size_t n_shown;
 	unsigned max_depth;  /* 0: no limit */
 	bool keep_recursion; /* a level of direct recursion is a node of its own */
 };

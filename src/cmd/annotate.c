@@ -65,7 +65,7 @@ static void print_text(const struct annotate_view *v, const char *show,
 		annotate_source_print(v, out);
 	else
 		annotate_code_print(v, strcmp(show, "mixed") == 0, out);
-	event_fit_print_rest(v->r, v->n_events, out);
+	event_fit_print_rest(v->r, v->n_events, 0, out);
 	report_quality_print(v->r, out);
 }
 

@@ -46,6 +46,12 @@ static bool has_values(const struct annotate_view *v)
 	return v->n_events == 1;
 }
 
+/* Where there is one event only, the head has said which. */
+static bool is_named(const struct annotate_view *v)
+{
+	return v->r->n_shown > 1 || v->r->leaves_events_out;
+}
+
 struct report_table *annotate_view_table(const struct annotate_view *v, const char *at,
 					 const char *text)
 {
@@ -57,11 +63,12 @@ struct report_table *annotate_view_table(const struct annotate_view *v, const ch
 	for (size_t i = 0; i < v->n_events && !v->cells; i++) {
 		own(buf_fini) struct buf name = { 0 };
 
-		report_text_column(v->r, v->r->shown[i], &name);
+		if (is_named(v))
+			report_text_column(v->r, v->r->shown[i], &name);
 		buf_puts(&name, "\nExcl.");
+		report_table_number(t, buf_str(&name) + !is_named(v));
 		if (has_values(v))
-			report_table_number(t, "Excl.");
-		report_table_number(t, has_values(v) ? "%" : buf_str(&name));
+			report_table_number(t, "%");
 		report_table_number(t, "Incl.");
 	}
 	report_table_number(t, at);

@@ -39,6 +39,17 @@ static const char *image_of(const struct callers_view *v, uint32_t function)
 		       : profile_function(v->r->profile, function)->image;
 }
 
+/* Of the events that are told. */
+static bool has_any(const struct callers_view *v, const uint64_t *values)
+{
+	size_t n = v->n_events ? v->n_events : v->b.n_columns;
+
+	for (size_t i = 0; i < n; i++)
+		if (values[v->n_events ? v->r->shown[i] : i])
+			return true;
+	return false;
+}
+
 /* The edges in order; returns how many are shown. */
 static size_t order_edges(const struct callers_view *v, const struct metrics_edge *edges,
 			  size_t n, struct ranking_row **ret)
@@ -52,8 +63,7 @@ static size_t order_edges(const struct callers_view *v, const struct metrics_edg
 			.value = edges[i].values[v->r->sort_column],
 			.name = name_of(v, edges[i].function),
 		};
-		for (size_t c = 0; c < v->b.n_columns; c++)
-			rows[i].tie |= edges[i].values[c];
+		rows[i].tie = has_any(v, edges[i].values);
 	}
 	o.total = v->b.inclusive[v->r->sort_column];
 	o.by_name = v->r->order == CALLERS_VIEW_BY_NAME;
@@ -87,13 +97,14 @@ static void put_line(const struct callers_view *v, struct report_table *t,
 	report_table_cell(t, image);
 }
 
-static void put_edges(const struct callers_view *v, struct report_table *t,
-		      const char *role, const struct metrics_edge *edges, size_t n)
+static void put_edges(struct callers_view *v, struct report_table *t, const char *role,
+		      const struct metrics_edge *edges, size_t n)
 {
 	own(freep) struct ranking_row *rows = NULL;
 	size_t shown = order_edges(v, edges, n, &rows);
 	own(freep) uint64_t *rest = xcalloc(v->b.n_columns + 1, sizeof(*rest));
 	char text[60], count[TEXT_MAX];
+	size_t n_rest = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct metrics_edge *edge = &edges[rows[i].id];
@@ -104,12 +115,17 @@ static void put_edges(const struct callers_view *v, struct report_table *t,
 				 image_of(v, edge->function));
 			continue;
 		}
+		if (!has_any(v, edge->values)) {
+			v->n_others++;
+			continue;
+		}
+		n_rest++;
 		for (size_t c = 0; c < v->b.n_columns; c++)
 			rest[c] += edge->values[c];
 	}
-	if (shown == n)
+	if (!n_rest)
 		return;
-	snprintf(text, sizeof(text), "… %s more", text_count(count, n - shown));
+	snprintf(text, sizeof(text), "… %s more", text_count(count, n_rest));
 	report_table_row(t, false);
 	put_line(v, t, role, rest, text, "");
 }
@@ -162,7 +178,7 @@ void callers_view_print(struct callers_view *v, FILE *out)
 	put_line(v, t, "itself", v->b.exclusive, name, image);
 	put_edges(v, t, "callee", v->b.callees, v->b.n_callees);
 	report_table_print(t, out);
-	event_fit_print_rest(v->r, n_events, out);
+	event_fit_print_rest(v->r, n_events, v->n_others, out);
 }
 
 static void put_json_edges(struct json *j, const struct callers_view *v, const char *key,

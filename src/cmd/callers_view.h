@@ -18,7 +18,8 @@ struct callers_view {
 	const struct report *r;
 	uint32_t function;
 	struct metrics_butterfly b;
-	size_t n_events; /* that have room; all are in JSON */
+	size_t n_events; /* that have room; 0: all, in JSON */
+	size_t n_others; /* edges that have nothing of these */
 };
 
 void callers_view_init(struct callers_view *v, const struct report *r, uint32_t function);

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/event_fit.h"
+#include "cmd/report_text.h"
 #include "cmd/report_value.h"
 
 #define LEAST_NAMES 34 /* what numbers leave to the names at least */
@@ -166,6 +168,20 @@ static void put_rest(const struct row_view *v, FILE *out)
 			report_value_change(change, sum, &scale));
 }
 
+static void put_other_events(const struct row_view *v, size_t n_events, FILE *out)
+{
+	const struct comparison *c = &v->comparison;
+	own(buf_fini) struct buf names = { 0 };
+
+	for (size_t i = n_events; i < c->n_events; i++) {
+		size_t column = comparison_column(c, i, 0);
+
+		buf_puts(&names, names.size ? ", " : "");
+		report_text_safe(&names, profile_column(v->r->profile, column)->name);
+	}
+	event_fit_print_names(v->r, c->n_events - n_events, buf_str(&names), 0, out);
+}
+
 void compare_table_print(const struct row_view *v, FILE *out)
 {
 	struct compare_cells cells = compare_table_cells(v);
@@ -174,8 +190,6 @@ void compare_table_print(const struct row_view *v, FILE *out)
 
 	report_table_print(t, out);
 	put_rest(v, out);
-	if (n_events < v->comparison.n_events)
-		fprintf(out, "… %zu more events do not fit: use --width or --event\n",
-			v->comparison.n_events - n_events);
+	put_other_events(v, n_events, out);
 	compare_cells_print_notes(&cells, has_chance(v), out);
 }

@@ -174,7 +174,7 @@ void diff_views_tree(const struct compare_cells *c, double min_pct)
 				      .max_depth = MANY_LEVELS };
 
 	cells.has_ratio = c->r->width >= WIDE;
-	calltree_build(&v.tree, c->r->profile, &o);
+	tree_view_build(&v, &o);
 	if (c->r->json)
 		tree_view_json(&v, stdout);
 	else

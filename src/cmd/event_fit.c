@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/event_fit.h"
 
+#include <string.h>
+
+#include "base/text.h"
+#include "cmd/report_text.h"
+
 size_t event_fit(const struct report *r, size_t least, event_fit_fn *make, void *view)
 {
 	size_t n = r->n_shown;
@@ -15,11 +20,47 @@ size_t event_fit(const struct report *r, size_t least, event_fit_fn *make, void 
 	return n;
 }
 
-void event_fit_print_rest(const struct report *r, size_t n, FILE *out)
+/* Whole names, as many as there is room for. */
+static void cut_names(struct buf *line, size_t width)
 {
-	size_t rest = r->n_shown - n;
+	static const char more[] = ", …";
+	char *comma;
 
-	if (rest)
-		fprintf(out, "… %zu more event%s not fit: use --width or --event\n", rest,
-			rest == 1 ? " does" : "s do");
+	if (text_width(buf_str(line)) <= width)
+		return;
+	do {
+		comma = strrchr(buf_str(line), ',');
+		if (!comma)
+			return;
+		line->size = (size_t)(comma - buf_str(line));
+	} while (text_width(buf_str(line)) + text_width(more) > width);
+	buf_puts(line, more);
+}
+
+void event_fit_print_names(const struct report *r, size_t n, const char *names,
+			   size_t n_rows, FILE *out)
+{
+	own(buf_fini) struct buf line = { 0 };
+	char s[TEXT_MAX];
+
+	if (!n)
+		return;
+	buf_printf(&line, "… %s %s not fit (--width, --event): %s",
+		   text_number(s, n, "more events"), n == 1 ? "does" : "do", names);
+	cut_names(&line, r->width);
+	report_text_line(out, r, "", &line);
+	if (n_rows)
+		fprintf(out, "… %s %s only these\n", text_number(s, n_rows, "more rows"),
+			n_rows == 1 ? "has" : "have");
+}
+
+void event_fit_print_rest(const struct report *r, size_t n, size_t n_rows, FILE *out)
+{
+	own(buf_fini) struct buf names = { 0 };
+
+	for (size_t i = n; i < r->n_shown; i++) {
+		buf_puts(&names, i > n ? ", " : "");
+		report_text_column(r, r->shown[i], &names);
+	}
+	event_fit_print_names(r, r->n_shown - n, buf_str(&names), n_rows, out);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analyze/listing.h"
+#include "analyze/metrics.h"
 #include "analyze/names.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -145,6 +146,24 @@ static void list_orders(const char *const *orders, char *text, size_t cap)
 				       orders[i]);
 }
 
+/* Rows that are ordered by an event for which there is no room would be in no order. */
+static void show_first(struct report *r, size_t column)
+{
+	size_t i = 0;
+
+	while (i < r->n_shown && r->shown[i] != column)
+		i++;
+	if (i == r->n_shown) {
+		/* Beside a whole, its parts are shown. */
+		if (profile_column(r->profile, column)->whole != MODEL_NONE)
+			return;
+		r->n_shown++;
+	}
+	for (; i > 0; i--)
+		r->shown[i] = r->shown[i - 1];
+	r->shown[0] = column;
+}
+
 static int take_sort(struct report *r, const struct options *o, const char *const *orders,
 		     struct err *e)
 {
@@ -163,7 +182,14 @@ static int take_sort(struct report *r, const struct options *o, const char *cons
 	}
 	r->order = i;
 	r->has_order = true;
-	return key[n] ? find_column(r, key + n + 1, &r->sort_column, e) : 0;
+	if (!key[n])
+		return 0;
+
+	int rc = find_column(r, key + n + 1, &r->sort_column, e);
+
+	if (rc == 0)
+		show_first(r, r->sort_column);
+	return rc;
 }
 
 /* Recordings are made for their owner's eyes: whoever else tries is told whose. */
@@ -450,6 +476,39 @@ int report_profile_find_function(const struct report *r, const char *name,
 	return 0;
 }
 
+/* Of this column, or of another recording's that is called so. */
+static bool has_event(const struct report *r, const struct metrics_butterfly *b,
+		      size_t column)
+{
+	const char *name = profile_column(r->profile, column)->name;
+
+	for (size_t i = 0; i < b->n_columns; i++)
+		if (b->inclusive[i] &&
+		    strcmp(profile_column(r->profile, i)->name, name) == 0)
+			return true;
+	return false;
+}
+
+void report_profile_show_events_of(struct report *r, uint32_t function)
+{
+	struct metrics_butterfly b;
+	size_t n = 0;
+
+	if (r->n_shown < 2)
+		return;
+	metrics_attribute(&b, r->profile, function);
+	for (size_t i = 0; i < r->n_shown; i++)
+		if (has_event(r, &b, r->shown[i]))
+			r->shown[n++] = r->shown[i];
+	metrics_butterfly_fini(&b);
+	if (!n || n == r->n_shown)
+		return;
+	r->n_shown = n;
+	r->leaves_events_out = true;
+	if (!r->has_order)
+		r->sort_column = r->shown[0];
+}
+
 int report_profile_open_function(const struct options *o, const char *command,
 				 const struct report_rows *rows, struct report *ret,
 				 struct report_function *f, struct err *e)
@@ -459,5 +518,9 @@ int report_profile_open_function(const struct options *o, const char *command,
 
 	if (rc == 0)
 		rc = report_profile_open(o, options_argv(o) + 1, rows, ret, e);
-	return rc == 0 ? report_profile_find_function(ret, name, f, e) : rc;
+	if (rc == 0)
+		rc = report_profile_find_function(ret, name, f, e);
+	if (rc == 0)
+		report_profile_show_events_of(ret, f->id);
+	return rc;
 }

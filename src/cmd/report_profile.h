@@ -50,6 +50,7 @@ struct report {
 	/* The columns that tables have, those with nothing in them, those that are a part
 	 * of another and unasked detail left out. */
 	size_t *shown, n_shown;
+	bool leaves_events_out; /* the function in question has nothing of them */
 
 	/* of report_options_rows */
 	struct ranking_options ranking; /* total is the command's to set */
@@ -86,6 +87,8 @@ struct report_function {
 	char others[400]; /* one line: what else matched, "" for nothing */
 };
 
+/* Of the columns that are shown those that are not empty beside it. */
+void report_profile_show_events_of(struct report *r, uint32_t function);
 must_use int report_profile_find_function(const struct report *r, const char *name,
 					  struct report_function *ret, struct err *e);
 /* report_profile_open() for a command about one function: its operands are that and the

@@ -289,7 +289,7 @@ static void put_rate(const struct report *r, size_t column, FILE *out)
 
 	double hz = 1e9 / (double)rate->asked_ns;
 
-	if (r->n_shown > 1) {
+	if (r->n_shown > 1 || r->leaves_events_out) {
 		report_text_column(r, column, &b);
 		buf_puts(&b, ": ");
 	}

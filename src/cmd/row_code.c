@@ -201,6 +201,8 @@ int row_code_look(struct row_code *c, const struct ranking_row *rows, size_t n,
 		struct dimension_label label;
 		struct known known;
 
+		if (c->known_of[rows[i].id])
+			continue;
 		grouping_label(c->g, rows[i].id, &label);
 		rc = look_at(c, &label, &known, e);
 		c->has_lines |= label.line != 0;

@@ -28,7 +28,8 @@ void row_code_freep(struct row_code **c);
  * to find out; negative: no such model. */
 must_use int row_code_stall(struct row_code *c, size_t row,
 			    struct stall_search_found *ret, struct err *e);
-/* Looks at the rows, those that matter most first: what follows is of these. */
+/* Looks at the rows, those that matter most first, and those it has not looked at: what
+ * follows is of these. */
 must_use int row_code_look(struct row_code *c, const struct ranking_row *rows, size_t n,
 			   struct err *e);
 

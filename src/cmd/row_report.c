@@ -82,12 +82,15 @@ static int order_rows(struct row_view *v, struct err *e)
 	size_t c = v->r->sort_column;
 	int rc = 0;
 
+	v->n_nonzero = 0;
 	if (!v->m->n_columns)
 		return 0;
 	for (size_t i = 0; i < v->m->n_rows; i++) {
-		v->rows[i].value = row_view_values(v, i, v->r->order == INCLUSIVE)[c];
-		v->rows[i].tie = tie_of(v, i);
-		v->n_nonzero += v->rows[i].tie != 0;
+		size_t row = v->rows[i].id;
+
+		v->rows[i].value = row_view_values(v, row, v->r->order == INCLUSIVE)[c];
+		v->rows[i].tie = tie_of(v, row);
+		v->n_nonzero += v->rows[i].value || v->rows[i].tie;
 	}
 	o.total = row_view_total(v, c);
 	if (v->code && v->r->order == STALLED)
@@ -99,6 +102,25 @@ static int order_rows(struct row_view *v, struct err *e)
 		row_view_name_rows(v, v->m->n_rows);
 	v->n_shown = ranking_order(v->rows, v->m->n_rows, &o);
 	return v->code ? row_code_look(v->code, v->rows, v->n_shown, e) : 0;
+}
+
+/* What has nothing of the events that there is room for would be a row of dashes.  Which
+ * rows there are makes columns wider or narrower in turn: never more columns. */
+static int fit_rows(struct row_view *v, size_t *ret_n_others, struct err *e)
+{
+	size_t n_all = v->n_nonzero, n;
+	int rc = 0;
+
+	*ret_n_others = 0;
+	/* Whatever stalled has time. */
+	if (v->code && v->r->order == STALLED)
+		return 0;
+	while (rc == 0 && v->n_shown && (n = value_table_n_events(v)) < v->n_events) {
+		v->n_events = n;
+		rc = order_rows(v, e);
+		*ret_n_others = n_all - v->n_nonzero;
+	}
+	return rc;
 }
 
 /* The row to look into: that has most itself. */
@@ -118,11 +140,11 @@ static bool shows_functions(const struct row_view *v)
 	return strcmp(v->d->name, "function") == 0;
 }
 
-static void print_text(const struct row_view *v, FILE *out)
+static void print_text(const struct row_view *v, size_t n_others, FILE *out)
 {
 	report_head_print(v->r, out);
 	if (v->n_shown)
-		value_table_print(v, out);
+		value_table_print(v, n_others, out);
 	else if (v->code && v->r->order == STALLED)
 		fputs("Nothing is known to have stalled.\n", out);
 	else
@@ -195,6 +217,7 @@ int row_report_run(struct options *o, const struct dimension *d, struct err *e)
 						 .d = d,
 						 .has_sums = options_has(o, "cum") };
 	bool is_code = strcmp(d->name, "instruction") == 0;
+	size_t n_others = 0;
 	int rc = report_profile_open(o, options_argv(o),
 				     is_code ? &shown_code : &shown_rows, &r, e);
 
@@ -208,10 +231,14 @@ int row_report_run(struct options *o, const struct dimension *d, struct err *e)
 		rc = order_rows(&v, e);
 	if (rc < 0)
 		return rc;
+	if (!r.json)
+		rc = fit_rows(&v, &n_others, e);
+	if (rc < 0)
+		return rc;
 	r.n_late_rows = code ? row_code_n_late(code) : 0;
 	if (r.json)
 		print_json(&v, stdout);
 	else
-		print_text(&v, stdout);
+		print_text(&v, n_others, stdout);
 	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
 }

@@ -18,6 +18,7 @@ int row_view_open(struct row_view *v, bool is_shared, struct err *e)
 	if (rc < 0)
 		return rc;
 	v->m = grouping_metrics(v->g);
+	v->n_events = v->r->n_shown;
 	v->rows = xcalloc(v->m->n_rows + 1, sizeof(*v->rows));
 	for (size_t i = 0; i < v->m->n_rows; i++)
 		v->rows[i].id = i;
@@ -47,7 +48,7 @@ uint64_t row_view_largest_share(const struct row_view *v, size_t row, bool is_in
 	const uint64_t *values = row_view_values(v, row, is_inclusive);
 	double largest = 0;
 
-	for (size_t i = 0; i < v->r->n_shown; i++) {
+	for (size_t i = 0; i < v->n_events; i++) {
 		size_t c = v->r->shown[i];
 		double total = (double)row_view_total(v, c);
 

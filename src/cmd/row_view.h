@@ -27,10 +27,11 @@ struct row_view {
 	const struct metrics *m;
 	struct ranking_row *rows;
 	size_t n_shown, n_nonzero;
-	struct arena names;	      /* of the rows, where they are ordered by them */
-	bool has_sums;		      /* of rows and those above them are shown */
-	struct row_code *code;	      /* where they are instructions, borrowed; or NULL */
-	bool no_inclusive;	      /* it is not shown in a text */
+	size_t n_events;       /* of the report's: what has nothing of these is no row */
+	struct arena names;    /* of the rows, where they are ordered by them */
+	bool has_sums;	       /* of rows and those above them are shown */
+	struct row_code *code; /* where they are instructions, borrowed; or NULL */
+	bool no_inclusive;     /* it is not shown in a text */
 	struct comparison comparison; /* n_events 0: nothing is compared */
 };
 

@@ -56,10 +56,11 @@ static int run(struct options *o, struct err *e)
 		rc = report_profile_find_function(&r, operands[0], &f, e);
 	if (rc < 0)
 		return rc;
+	if (has_function)
+		report_profile_show_events_of(&r, f.id);
 	tree.function = f.id;
 	tree.column = r.sort_column;
-	calltree_build(&v.tree, r.profile, &tree);
-	v.bottom_up = tree.bottom_up;
+	tree_view_build(&v, &tree);
 	if (r.json)
 		tree_view_json(&v, stdout);
 	else

@@ -187,35 +187,84 @@ static bool has_chance(const struct tree_view *v)
 	return false;
 }
 
+static void begin_table(struct tree_view *v)
+{
+	v->table = report_table_new(v->r->width, command_terminal()->colour);
+	add_titles(v);
+	put_node(v, 0, "");
+}
+
 /* As far as the root, whose numbers are the widest. */
-static struct report_table *begin_table(void *view, size_t n_events)
+static struct report_table *first_row(void *view, size_t n_events)
 {
 	struct tree_view *v = view;
 
 	v->n_events = n_events;
-	v->table = report_table_new(v->r->width, command_terminal()->colour);
-	add_titles(v);
-	put_node(v, 0, "");
+	begin_table(v);
 	return v->table;
+}
+
+/* The first events, and of those that are wholes the parts: what is little of all may be
+ * much of its CPU time. */
+static size_t list_columns(const struct report *r, size_t n_events, size_t *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_events; i++) {
+		ret[n++] = r->shown[i];
+		for (size_t c = 0; c < profile_n_columns(r->profile); c++)
+			if (profile_column(r->profile, c)->whole == r->shown[i])
+				ret[n++] = c;
+	}
+	return n;
+}
+
+void tree_view_build(struct tree_view *v, const struct calltree_options *how)
+{
+	struct calltree_options o = *how;
+	size_t least = v->r->width / 2; /* a tree grows to the right */
+
+	v->bottom_up = o.bottom_up;
+	v->n_events = v->r->n_shown;
+	if (v->cells && !v->r->json) {
+		const struct comparison *c = v->cells->comparison;
+
+		o.shown = &c->columns[v->cells->event * c->n_sources];
+		o.n_shown = c->n_sources;
+	}
+	if (v->cells || v->r->json) {
+		calltree_build(&v->tree, v->r->profile, &o);
+		return;
+	}
+
+	own(freep) size_t *columns =
+		xcalloc(profile_n_columns(v->r->profile) + 1, sizeof(*columns));
+	size_t n_events;
+
+	o.shown = columns;
+	o.n_shown = list_columns(v->r, v->r->n_shown, columns);
+	calltree_build(&v->tree, v->r->profile, &o);
+	n_events = event_fit(v->r, least, first_row, v);
+	v->n_events = n_events;
+	if (n_events == v->r->n_shown)
+		return;
+	calltree_fini(&v->tree);
+	o.n_shown = list_columns(v->r, n_events, columns);
+	calltree_build(&v->tree, v->r->profile, &o);
 }
 
 void tree_view_print(struct tree_view *v, const char *others, FILE *out)
 {
-	/* A tree grows to the right. */
-	size_t least = v->r->width / 2;
-	size_t n_events =
-		v->cells ? v->r->n_shown : event_fit(v->r, least, begin_table, v);
-
 	report_head_print(v->r, out);
 	if (others[0])
 		fprintf(out, "Also matching, not shown: %s\n\n", others);
-	begin_table(v, n_events);
+	begin_table(v);
 	put_children(v, 0);
 	if (v->tree.n_nodes > 1 || v->tree.nodes[0].function != MODEL_NONE)
 		report_table_print(v->table, out);
 	else
 		report_text_nothing(v->r, out);
-	event_fit_print_rest(v->r, n_events, out);
+	event_fit_print_rest(v->r, v->n_events, 0, out);
 	if (v->tree.is_cut)
 		fputs("… the tree is too large to be shown whole: raise --min\n", out);
 	if (v->cells)

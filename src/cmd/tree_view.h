@@ -23,6 +23,10 @@ struct tree_view {
 	struct buf guides; /* what is drawn left of a node's children */
 };
 
+/* Of what there is room for, if it is a text: what has nothing of that is no node.  The
+ * caller frees v->tree. */
+void tree_view_build(struct tree_view *v, const struct calltree_options *how);
+
 /* others: what else the function's name matched, or "". */
 void tree_view_print(struct tree_view *v, const char *others, FILE *out);
 void tree_view_json(const struct tree_view *v, FILE *out);

@@ -242,7 +242,7 @@ static struct report_table *fit_table(struct fit *f)
 	const struct row_view *v = f->v;
 	struct report_table *t = NULL;
 
-	for (f->n_columns = v->r->n_shown; f->n_columns > 0; f->n_columns--) {
+	for (f->n_columns = v->n_events; f->n_columns > 0; f->n_columns--) {
 		f->has_parts = true;
 		t = fit_detail(f);
 		f->has_parts = t != NULL;
@@ -252,7 +252,7 @@ static struct report_table *fit_table(struct fit *f)
 	return make_table(f);
 }
 
-static void put_rest(const struct fit *f, FILE *out)
+static void put_rest(const struct fit *f, size_t n_others, FILE *out)
 {
 	const struct row_view *v = f->v;
 	size_t hidden = v->n_nonzero - v->n_shown, c = v->r->sort_column;
@@ -266,10 +266,20 @@ static void put_rest(const struct fit *f, FILE *out)
 			text_count(count, hidden),
 			text_pct(pct, (double)sum, (double)row_view_total(v, c)),
 			profile_column(v->r->profile, c)->name);
-	event_fit_print_rest(v->r, f->n_columns, out);
+	event_fit_print_rest(v->r, f->n_columns, n_others, out);
 }
 
-void value_table_print(const struct row_view *v, FILE *out)
+size_t value_table_n_events(const struct row_view *v)
+{
+	own(freep) uint64_t *sums =
+		v->has_sums ? xcalloc(v->m->n_columns + 1, sizeof(*sums)) : NULL;
+	struct fit f = { .v = v, .sums = sums };
+
+	report_table_free(fit_table(&f));
+	return f.n_columns;
+}
+
+void value_table_print(const struct row_view *v, size_t n_others, FILE *out)
 {
 	own(freep) uint64_t *sums =
 		v->has_sums ? xcalloc(v->m->n_columns + 1, sizeof(*sums)) : NULL;
@@ -277,5 +287,5 @@ void value_table_print(const struct row_view *v, FILE *out)
 	own(report_table_freep) struct report_table *t = fit_table(&f);
 
 	report_table_print(t, out);
-	put_rest(&f, out);
+	put_rest(&f, n_others, out);
 }

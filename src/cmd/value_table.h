@@ -10,6 +10,9 @@
 
 #include "cmd/row_view.h"
 
-void value_table_print(const struct row_view *v, FILE *out);
+/* How many of its events have room. */
+size_t value_table_n_events(const struct row_view *v);
+/* n_others: rows that have nothing of these. */
+void value_table_print(const struct row_view *v, size_t n_others, FILE *out);
 
 #endif
