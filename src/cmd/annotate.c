@@ -13,6 +13,7 @@
 #include "cmd/report_json.h"
 #include "cmd/report_options.h"
 #include "cmd/report_quality.h"
+#include "cmd/report_text.h"
 
 static const struct option_spec own_options[] = {
 	{ .name = "show",
@@ -57,8 +58,7 @@ static void print_text(const struct annotate_view *v, const char *show,
 {
 	report_head_print(v->r, out);
 	put_function(v, out);
-	if (others[0])
-		fprintf(out, "Also matching, not shown: %s\n\n", others);
+	report_text_others(v->r, others, out);
 	if (!show)
 		show = annotate_source_is_available(v) ? "source" : "asm";
 	if (strcmp(show, "source") == 0)

@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 #include "cmd/report_json.h"
 #include "cmd/report_options.h"
+#include "cmd/report_text.h"
 
 extern const struct command cmd_calc;
 
@@ -26,8 +27,7 @@ static void print(const struct calc_view *v, const char *others)
 		report_json_end(&j, v->r);
 		return;
 	}
-	if (others[0])
-		printf("Also matching, not shown: %s\n\n", others);
+	report_text_others(v->r, others, stdout);
 	calc_text_print(v, stdout);
 }
 

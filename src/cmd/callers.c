@@ -8,6 +8,7 @@
 #include "cmd/report_options.h"
 #include "cmd/report_profile.h"
 #include "cmd/report_quality.h"
+#include "cmd/report_text.h"
 
 /* What is attributed has no other order: the first two choose an event only. */
 static const char *const orders[] = { "exclusive",
@@ -18,8 +19,7 @@ static const struct report_rows edge_rows = { .orders = orders, .limit = 15 };
 static void print_text(struct callers_view *v, const char *others, FILE *out)
 {
 	report_head_print(v->r, out);
-	if (others[0])
-		fprintf(out, "Also matching, not shown: %s\n\n", others);
+	report_text_others(v->r, others, out);
 	callers_view_print(v, out);
 	report_quality_print(v->r, out);
 }

@@ -11,6 +11,7 @@
 #include "cmd/report_head.h"
 #include "cmd/report_json.h"
 #include "cmd/report_quality.h"
+#include "cmd/report_text.h"
 #include "cmd/tree_view.h"
 
 #define MANY_LEVELS 60	/* of calls */
@@ -98,8 +99,7 @@ static void print_callers(const struct callers *v, const char *others, FILE *out
 		report_table_new(v->r->width, command_terminal()->colour);
 
 	report_head_print(v->r, out);
-	if (others[0])
-		fprintf(out, "Also matching, not shown: %s\n\n", others);
+	report_text_others(v->r, others, out);
 	compare_cells_titles(v->cells, t, "Attributed");
 	report_table_name(t, "", 1);
 	report_table_name(t, "Function", 6);
@@ -190,8 +190,7 @@ static void print_lines(const struct annotate_view *v, const char *others, FILE 
 	report_head_print(v->r, out);
 	fprintf(out, "%s (%s)\n\n", text_printable(name, sizeof(name), f->label),
 		text_printable(image, sizeof(image), f->image));
-	if (others[0])
-		fprintf(out, "Also matching, not shown: %s\n\n", others);
+	report_text_others(v->r, others, out);
 	annotate_source_print(v, out);
 	compare_cells_print_notes(v->cells, true, out);
 	report_quality_print(v->r, out);

@@ -5,6 +5,7 @@
 
 #include "analyze/io_rows.h"
 #include "base/text.h"
+#include "cmd/report_text.h"
 #include "cmd/rows_path.h"
 
 #define STACK_FRAMES 12 /* below a row; the innermost */
@@ -170,18 +171,21 @@ static void print_small(const struct rows_view *v, FILE *out)
 		uint64_t blocks = io_rows_blocks_instead(p, pair);
 		char n[TEXT_MAX], each[TEXT_MAX], size[TEXT_MAX], few[TEXT_MAX];
 		char call[128], file[512];
+		own(buf_fini) struct buf b = { 0 };
 
 		if (!blocks)
 			continue;
 		io_rows_call_name(profile_function(p, pair->call)->name, call,
 				  sizeof(call));
 		text_printable(file, sizeof(file), profile_function(p, pair->file)->name);
-		fprintf(out,
-			"\n%s of %s moved %s each of %s: with a buffer of %s "
-			"it would take %s\n",
-			text_number(n, pair->sums.calls, "calls"), call,
-			text_size(each, piece_of(&pair->sums)), file,
-			text_size(size, IO_ROWS_BLOCK_BYTES), text_count(few, blocks));
+		buf_printf(&b,
+			   "%s of %s moved %s each of %s: with a buffer of %s it would "
+			   "take %s",
+			   text_number(n, pair->sums.calls, "calls"), call,
+			   text_size(each, piece_of(&pair->sums)), file,
+			   text_size(size, IO_ROWS_BLOCK_BYTES), text_count(few, blocks));
+		fputc('\n', out);
+		report_text_paragraph(&v->report, &b, out);
 	}
 }
 

@@ -54,34 +54,6 @@ static bool is_exact(const struct report *r, const struct profile_column *c)
 	return ev && ev->flags & EVENT_EXACT && c->period <= 1;
 }
 
-/* "instruction:u" of "instructions:u"; a tracepoint's name is no word. */
-static void put_singular(struct buf *b, const char *event)
-{
-	size_t n = strcspn(event, ":");
-	const char *modifiers = event + n + (event[n] == ':');
-	own(freep) char *many = xstrndup(event, n);
-	own(freep) char *one = xcalloc(1, n + 1);
-
-	if (modifiers[strspn(modifiers, "ukhGHpPSDWeI")])
-		n = 0;
-	buf_puts(b, n ? text_singular(one, n + 1, many) : "");
-	buf_puts(b, event + n);
-}
-
-/* "12.31 s of cpu-time", "302 allocations", "1 allocation" */
-static void put_amount(struct buf *b, const struct profile_column *c)
-{
-	char value[TEXT_MAX];
-	bool is_count = strcmp(c->unit, "count") == 0;
-
-	buf_printf(b, "%s %s", text_value(value, c->total_weight, c->unit),
-		   is_count ? "" : "of ");
-	if (is_count && c->total_weight == 1)
-		put_singular(b, c->name);
-	else
-		buf_puts(b, c->name);
-}
-
 /* "12.31 s of cpu-time (1,231 samples, one each 10 ms, perf cpu-clock)". */
 static void put_column(struct buf *b, const struct report *r,
 		       const struct profile_column *c)
@@ -89,7 +61,7 @@ static void put_column(struct buf *b, const struct report *r,
 	char count[TEXT_MAX];
 	bool is_count = strcmp(c->unit, "count") == 0;
 
-	put_amount(b, c);
+	report_text_amount(b, c, c->total_weight);
 	buf_puts(b, " (");
 	if (c->event != c->source_event) /* computed, not sampled */
 		buf_puts(b, "computed");
@@ -396,6 +368,13 @@ static void put_piece(const struct report *r, struct buf *line, struct buf *piec
 	buf_clear(piece);
 }
 
+static void put_sum(const struct report *r, size_t column, struct buf *piece)
+{
+	const struct profile_column *c = profile_column(r->profile, column);
+
+	report_text_amount(piece, c, c->total_weight);
+}
+
 /* What an experiment observed of everything is said in one sentence; returns the last of
  * it, or the column where it has no others. */
 static size_t put_together(const struct report *r, size_t source, size_t column,
@@ -407,12 +386,12 @@ static size_t put_together(const struct report *r, size_t source, size_t column,
 
 	if (c == n || !are_together(r, column, c))
 		return column;
-	put_amount(&piece, profile_column(r->profile, column));
+	put_sum(r, column, &piece);
 	for (; c < n && are_together(r, column, c); c = next_said(r, source, c)) {
 		buf_puts(&piece, ",");
 		put_piece(r, &line, &piece, out);
 		buf_puts(&piece, " ");
-		put_amount(&piece, profile_column(r->profile, c));
+		put_sum(r, c, &piece);
 		last = c;
 	}
 	put_piece(r, &line, &piece, out);

@@ -53,6 +53,32 @@ void report_text_line(FILE *out, const struct report *r, const char *indent,
 	buf_clear(b);
 }
 
+/* "instruction:u" of "instructions:u"; a tracepoint's name is no word. */
+static void put_singular(struct buf *b, const char *event)
+{
+	size_t n = strcspn(event, ":");
+	const char *modifiers = event + n + (event[n] == ':');
+	own(freep) char *many = xstrndup(event, n);
+	own(freep) char *one = xcalloc(1, n + 1);
+
+	if (modifiers[strspn(modifiers, "ukhGHpPSDWeI")])
+		n = 0;
+	buf_puts(b, n ? text_singular(one, n + 1, many) : "");
+	buf_puts(b, event + n);
+}
+
+void report_text_amount(struct buf *b, const struct profile_column *c, uint64_t value)
+{
+	char text[TEXT_MAX];
+	bool is_count = strcmp(c->unit, "count") == 0;
+
+	buf_printf(b, "%s %s", text_value(text, value, c->unit), is_count ? "" : "of ");
+	if (is_count && value == 1)
+		put_singular(b, c->name);
+	else
+		buf_puts(b, c->name);
+}
+
 void report_text_source(const struct report *r, size_t source, struct buf *ret)
 {
 	if (profile_n_sources(r->profile) > 1)
@@ -103,6 +129,22 @@ void report_text_wrapped(const struct report *r, struct buf *text, FILE *out)
 {
 	fputs("  ", out);
 	put_wrapped(r, 2, text, out);
+}
+
+void report_text_paragraph(const struct report *r, struct buf *text, FILE *out)
+{
+	put_wrapped(r, 0, text, out);
+}
+
+void report_text_others(const struct report *r, const char *others, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+
+	if (!others[0])
+		return;
+	buf_printf(&b, "Also matching, not shown: %s", others);
+	report_text_paragraph(r, &b, out);
+	fputc('\n', out);
 }
 
 void report_text_recording(const struct report *r, size_t source, struct buf *ret)

@@ -28,6 +28,8 @@ void report_text_labelled(const struct report *r, const char *label, struct buf 
 			  FILE *out);
 /* The same without a label, two columns from the left. */
 void report_text_wrapped(const struct report *r, struct buf *text, FILE *out);
+/* The same from the first column on. */
+void report_text_paragraph(const struct report *r, struct buf *text, FILE *out);
 /* A line of what to try next; each line is a command without "dwell ". */
 void report_text_next(const struct report *r, const char *const *lines, size_t n,
 		      FILE *out);
@@ -38,6 +40,10 @@ void report_text_next_of(const struct report *r, uint32_t function,
 void report_text_quoted(struct buf *to, const char *name);
 /* A recording as a word of a command, with a blank before it. */
 void report_text_recording(const struct report *r, size_t source, struct buf *ret);
+/* Of an event: "12.3 s of cpu-time", "302 allocations", "1 allocation". */
+void report_text_amount(struct buf *b, const struct profile_column *c, uint64_t value);
+/* What else a function's name matched, and an empty line; nothing of "". */
+void report_text_others(const struct report *r, const char *others, FILE *out);
 /* "[2] " when there are several recordings. */
 void report_text_source(const struct report *r, size_t source, struct buf *ret);
 /* "[2] cpu-time" when columns of several recordings are side by side. */

@@ -256,8 +256,7 @@ void tree_view_build(struct tree_view *v, const struct calltree_options *how)
 void tree_view_print(struct tree_view *v, const char *others, FILE *out)
 {
 	report_head_print(v->r, out);
-	if (others[0])
-		fprintf(out, "Also matching, not shown: %s\n\n", others);
+	report_text_others(v->r, others, out);
 	begin_table(v);
 	put_children(v, 0);
 	if (v->tree.n_nodes > 1 || v->tree.nodes[0].function != MODEL_NONE)
