@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/names.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "cmd/annotate_code.h"
 #include "cmd/annotate_source.h"
@@ -29,26 +30,54 @@ static const struct option_spec own_options[] = {
 	OPTION_END,
 };
 
+/* One event's sums: a piece of a line, and a row, of which the one that fits is shown. */
+static void put_sums(const struct annotate_view *v, size_t c, struct table *t,
+		     struct buf *line)
+{
+	const struct profile_column *column = profile_column(v->r->profile, c);
+	char exclusive[TEXT_MAX], inclusive[TEXT_MAX], share[TEXT_MAX];
+	own(buf_fini) struct buf name = { 0 };
+
+	text_value(exclusive, v->totals.exclusive[c], column->unit);
+	text_value(inclusive, v->totals.inclusive[c], column->unit);
+	text_pct(share, (double)v->totals.inclusive[c], (double)column->total_weight);
+	report_text_column(v->r, c, &name);
+	buf_puts(line, line->size ? "; " : "  ");
+	report_text_source(v->r, column->source, line);
+	report_text_amount(line, column, v->totals.exclusive[c]);
+	buf_printf(line, " exclusive, %s inclusive: %s of all", inclusive, share);
+	table_row(t);
+	table_cellf(t, "  %s", buf_str(&name));
+	table_cellf(t, "%s exclusive", exclusive);
+	table_cellf(t, "%s inclusive", inclusive);
+	table_cellf(t, "%s of all", share);
+}
+
 /* "work  (server)  /src/work.c:12" and its sums. */
 static void put_function(const struct annotate_view *v, FILE *out)
 {
-	char value[TEXT_MAX], share[TEXT_MAX];
+	static const struct table_column columns[] = {
+		{ .align = TABLE_LEFT },
+		{ .align = TABLE_RIGHT },
+		{ .align = TABLE_RIGHT },
+		{ .align = TABLE_RIGHT },
+	};
+	static const char here[] = ", 100 % here";
+	own(table_freep) struct table *t = table_new(columns, 4);
+	own(buf_fini) struct buf line = { 0 };
+	size_t n = 0;
 
+	for (size_t i = 0; i < v->r->n_shown; i++)
+		if (v->totals.inclusive[v->r->shown[i]]) {
+			put_sums(v, v->r->shown[i], t, &line);
+			n++;
+		}
 	report_head_function(v->r, v->function, out);
-	for (size_t i = 0; i < v->r->n_shown; i++) {
-		size_t c = v->r->shown[i];
-		const struct profile_column *column = profile_column(v->r->profile, c);
-
-		if (!v->totals.inclusive[c])
-			continue;
-		fprintf(out, "  %s of %s exclusive",
-			text_value(value, v->totals.exclusive[c], column->unit),
-			column->name);
-		fprintf(out, ", %s inclusive: ",
-			text_value(value, v->totals.inclusive[c], column->unit));
-		fprintf(out, "%s of all, 100 %% here\n",
-			text_pct(share, (double)v->totals.inclusive[c],
-				 (double)column->total_weight));
+	if (n && text_width(buf_str(&line)) + text_width(here) <= v->r->width) {
+		fprintf(out, "%s%s\n", buf_str(&line), here);
+	} else if (n) {
+		table_print(t, &(struct table_style){ .no_header = true }, out);
+		fputs("  Shares below are of the inclusive values\n", out);
 	}
 	fputc('\n', out);
 }
