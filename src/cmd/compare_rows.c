@@ -31,11 +31,27 @@ static bool orders_changes(const struct row_view *v)
 	return v->r->order <= RATIO;
 }
 
+/* Of the events that are told. */
+static uint64_t largest_share(const struct row_view *v, size_t row, bool is_inclusive)
+{
+	const struct comparison *c = &v->comparison;
+	uint64_t largest = 0;
+
+	if (v->r->json)
+		return row_view_largest_share(v, row, is_inclusive);
+	for (size_t i = 0; i < v->n_events * c->n_sources; i++) {
+		uint64_t share = row_view_share(v, row, c->columns[i], is_inclusive);
+
+		largest = share > largest ? share : largest;
+	}
+	return largest;
+}
+
 /* What has not changed is ordered by what it has itself. */
-static void weigh_row(struct row_view *v, size_t row)
+static void weigh_row(struct row_view *v, struct ranking_row *to)
 {
 	struct compare_cells cells = compare_table_cells(v);
-	struct ranking_row *to = &v->rows[row];
+	size_t row = to->id;
 	unsigned order = v->r->order;
 
 	if (orders_changes(v)) {
@@ -44,15 +60,15 @@ static void weigh_row(struct row_view *v, size_t row)
 		to->value = compare_cells_weight(
 			&cells, row_view_values(v, row, order == INCLUSIVE_CHANGE),
 			order == RATIO);
-		to->tie = row_view_largest_share(v, row, false);
-		to->tie += is_inclusive && row_view_largest_share(v, row, true);
+		to->tie = largest_share(v, row, false);
+		to->tie += is_inclusive && largest_share(v, row, true);
 		if (v->comparison.is_ideal && !v->r->json && !to->value &&
 		    to->tie < LEAST_SHARE)
 			to->tie = 0;
 	} else {
 		to->value =
 			row_view_values(v, row, order == INCLUSIVE)[v->r->sort_column];
-		to->tie = row_view_largest_share(v, row, true);
+		to->tie = largest_share(v, row, true);
 	}
 }
 
@@ -60,9 +76,10 @@ static void order_rows(struct row_view *v)
 {
 	struct ranking_options o = v->r->ranking;
 
+	v->n_nonzero = 0;
 	for (size_t i = 0; i < v->m->n_rows; i++) {
-		weigh_row(v, i);
-		v->n_nonzero += v->rows[i].tie != 0;
+		weigh_row(v, &v->rows[i]);
+		v->n_nonzero += v->rows[i].value || v->rows[i].tie;
 		o.total += orders_changes(v) ? v->rows[i].value : 0;
 	}
 	if (!orders_changes(v))
@@ -73,11 +90,25 @@ static void order_rows(struct row_view *v)
 	v->n_shown = ranking_order(v->rows, v->m->n_rows, &o);
 }
 
-static void print_text(const struct row_view *v, FILE *out)
+/* As in a report of values (row_report.c). */
+static size_t fit_rows(struct row_view *v)
 {
+	size_t n_all = v->n_nonzero, n;
+
+	while (v->n_shown && (n = compare_table_n_events(v)) < v->n_events) {
+		v->n_events = n;
+		order_rows(v);
+	}
+	return n_all - v->n_nonzero;
+}
+
+static void print_text(struct row_view *v, FILE *out)
+{
+	size_t n_others = fit_rows(v);
+
 	report_head_print(v->r, out);
 	if (v->n_shown)
-		compare_table_print(v, out);
+		compare_table_print(v, n_others, out);
 	else
 		report_text_nothing(v->r, out);
 	report_quality_print(v->r, out);
@@ -116,6 +147,8 @@ int compare_rows_show(struct row_view *v, const char *name, struct err *e)
 
 	if (rc < 0)
 		return rc;
+	if (!v->r->json)
+		v->n_events = v->comparison.n_events;
 	order_rows(v);
 	if (v->r->json)
 		print_json(v, name, stdout);

@@ -125,7 +125,7 @@ static struct report_table *make_table(const struct row_view *v, size_t n_events
 /* Most events first, each with the most that then fits; *n_events is how many do. */
 static struct report_table *fit_table(const struct row_view *v, size_t *n_events)
 {
-	for (*n_events = v->comparison.n_events; *n_events; --*n_events) {
+	for (*n_events = v->n_events; *n_events; --*n_events) {
 		for (size_t i = 0; i < N_DETAILS; i++) {
 			struct report_table *t = make_table(v, *n_events, &details[i]);
 
@@ -168,7 +168,8 @@ static void put_rest(const struct row_view *v, FILE *out)
 			report_value_change(change, sum, &scale));
 }
 
-static void put_other_events(const struct row_view *v, size_t n_events, FILE *out)
+static void put_others(const struct row_view *v, size_t n_events, size_t n_rows,
+		       FILE *out)
 {
 	const struct comparison *c = &v->comparison;
 	own(buf_fini) struct buf names = { 0 };
@@ -179,10 +180,18 @@ static void put_other_events(const struct row_view *v, size_t n_events, FILE *ou
 		buf_puts(&names, names.size ? ", " : "");
 		report_text_safe(&names, profile_column(v->r->profile, column)->name);
 	}
-	event_fit_print_names(v->r, c->n_events - n_events, buf_str(&names), 0, out);
+	event_fit_print_names(v->r, c->n_events - n_events, buf_str(&names), n_rows, out);
 }
 
-void compare_table_print(const struct row_view *v, FILE *out)
+size_t compare_table_n_events(const struct row_view *v)
+{
+	size_t n_events;
+
+	report_table_free(fit_table(v, &n_events));
+	return n_events;
+}
+
+void compare_table_print(const struct row_view *v, size_t n_others, FILE *out)
 {
 	struct compare_cells cells = compare_table_cells(v);
 	size_t n_events;
@@ -190,6 +199,6 @@ void compare_table_print(const struct row_view *v, FILE *out)
 
 	report_table_print(t, out);
 	put_rest(v, out);
-	put_other_events(v, n_events, out);
+	put_others(v, n_events, n_others, out);
 	compare_cells_print_notes(&cells, has_chance(v), out);
 }

@@ -12,6 +12,9 @@
 
 /* The cells of the event that --sort names, else of the first. */
 struct compare_cells compare_table_cells(const struct row_view *v);
-void compare_table_print(const struct row_view *v, FILE *out);
+/* How many of the events have room. */
+size_t compare_table_n_events(const struct row_view *v);
+/* n_others: rows that have nothing of these. */
+void compare_table_print(const struct row_view *v, size_t n_others, FILE *out);
 
 #endif

@@ -43,19 +43,25 @@ const uint64_t *row_view_values(const struct row_view *v, size_t row, bool is_in
 	return (is_inclusive ? v->m->inclusive : v->m->exclusive) + row * v->m->n_columns;
 }
 
+uint64_t row_view_share(const struct row_view *v, size_t row, size_t column,
+			bool is_inclusive)
+{
+	double total = (double)row_view_total(v, column);
+	double value = (double)row_view_values(v, row, is_inclusive)[column];
+
+	return total > 0 ? (uint64_t)(value / total * 1e12) : 0;
+}
+
 uint64_t row_view_largest_share(const struct row_view *v, size_t row, bool is_inclusive)
 {
-	const uint64_t *values = row_view_values(v, row, is_inclusive);
-	double largest = 0;
+	uint64_t largest = 0;
 
 	for (size_t i = 0; i < v->n_events; i++) {
-		size_t c = v->r->shown[i];
-		double total = (double)row_view_total(v, c);
+		uint64_t share = row_view_share(v, row, v->r->shown[i], is_inclusive);
 
-		if (total > 0 && (double)values[c] / total > largest)
-			largest = (double)values[c] / total;
+		largest = share > largest ? share : largest;
 	}
-	return (uint64_t)(largest * 1e12);
+	return largest;
 }
 
 void row_view_name_rows(struct row_view *v, size_t n)

@@ -27,11 +27,13 @@ struct row_view {
 	const struct metrics *m;
 	struct ranking_row *rows;
 	size_t n_shown, n_nonzero;
-	size_t n_events;       /* of the report's: what has nothing of these is no row */
-	struct arena names;    /* of the rows, where they are ordered by them */
-	bool has_sums;	       /* of rows and those above them are shown */
-	struct row_code *code; /* where they are instructions, borrowed; or NULL */
-	bool no_inclusive;     /* it is not shown in a text */
+	/* Of the report's, or of those that are compared: what has nothing of these is no
+	 * row. */
+	size_t n_events;
+	struct arena names;	      /* of the rows, where they are ordered by them */
+	bool has_sums;		      /* of rows and those above them are shown */
+	struct row_code *code;	      /* where they are instructions, borrowed; or NULL */
+	bool no_inclusive;	      /* it is not shown in a text */
 	struct comparison comparison; /* n_events 0: nothing is compared */
 };
 
@@ -42,7 +44,9 @@ void row_view_fini(struct row_view *v);
 
 /* By column of the profile. */
 const uint64_t *row_view_values(const struct row_view *v, size_t row, bool is_inclusive);
-/* A row's largest share of the columns shown, of 1e12. */
+/* A row's share of a column, of 1e12; the largest of the columns shown. */
+uint64_t row_view_share(const struct row_view *v, size_t row, size_t column,
+			bool is_inclusive);
 uint64_t row_view_largest_share(const struct row_view *v, size_t row, bool is_inclusive);
 /* Names of the first n of v->rows, to order them by. */
 void row_view_name_rows(struct row_view *v, size_t n);

@@ -12,5 +12,7 @@ dwell callers main heap.dwell | sed -n '10,18p'
 dwell annotate note heap.dwell | tail -n +9
 dwell annotate --event mappings,lost load heap.dwell | tail -n +6
 dwell annotate --event leaks,mappings --width 120 main heap.dwell | sed -n '7,9p'
+dwell diff heap.dwell heap.dwell | sed -n "18,26p"
+dwell diff --sort change:mappings heap.dwell heap.dwell | sed -n "18,25p"
 dwell tree --json heap.dwell | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["rows"][0]["inclusive"]))'
 dwell callers --json main heap.dwell | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["rows"][0]["callees"]))'
