@@ -767,9 +767,7 @@ static int take_out_of(struct inject *i, pid_t pid, uint64_t until_ns, struct er
 
 uint64_t inject_interrupt(pid_t pid)
 {
-	struct err e = { 0 };
-
-	return inject_stop_end(inject_stop_begin(pid, &e));
+	return inject_stop_end(inject_stop_begin(pid, 0, NULL));
 }
 
 int inject_leave(struct inject *i, uint64_t until_ns, uint64_t *stood_ns, struct err *e)
