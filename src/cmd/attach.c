@@ -162,10 +162,11 @@ const struct command cmd_attach = {
 	.description =
 		"Records processes that already run, until they end, the time of -d is "
 		"over, or you press Ctrl-C. The processes are not stopped and nothing is "
-		"loaded into them, but by these experiments: the engine of bbcounts runs "
-		"them in translation meanwhile and leaves them afterwards; heap, sync, "
-		"fpe and regions lead their calls through a library of dwell's own, from "
-		"which they are freed at the end.",
+		"loaded into them, but by these experiments: the engine of bbcounts and "
+		"anchors runs them in translation, meanwhile or now and then, and leaves "
+		"them afterwards; heap, sync, fpe and regions, and io without privilege, "
+		"lead their calls through a library of dwell's own, from which they are "
+		"freed at the end.",
 	.options = (const struct option_spec *const[]){ record_options, attach_options,
 							NULL },
 	.examples =

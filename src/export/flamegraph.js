@@ -183,7 +183,7 @@ function move(key) {
 
 function showAbout() {
 	const c = column();
-	const parts = c ? [`${formatValue(c.total, c.unit)} of ${c.name}`, `${c.count.toLocaleString("en-US")} samples`] : ["empty"];
+	const parts = c ? [`${formatValue(c.total, c.unit)} of ${c.name}`, `${c.count.toLocaleString("en-US")} ${c.count === 1 ? "sample" : "samples"}`] : ["empty"];
 	if (c && c.experiment)
 		parts.push(c.experiment);
 	byId("total").textContent = parts.join(" · ");
