@@ -10,17 +10,14 @@
 static const struct {
 	const char *name;
 	uint32_t traces; /* for which it is wrapped */
-	bool is_operator;
 } known[INJECT_N_CALLS] = {
-#define CALL(trace, name) { #name, WIRE_TRACER_##trace, false },
-#define HELPER(name)	  { #name, 0, false },
-#define ALWAYS(name)	  { #name, UINT32_MAX, false },
-#define AT_END(name)	  { #name, WIRE_TRACER_REGIONS | WIRE_TRACER_FPE, false },
-#define EXECUTES(name)	  { #name, (uint32_t)~WIRE_TRACER_MARKS, false },
-#define OPERATOR(name)	  { #name, WIRE_TRACER_HEAP, true },
+#define CALL(trace, name) { #name, WIRE_TRACER_##trace },
+#define HELPER(name)	  { #name, 0 },
+#define ALWAYS(name)	  { #name, UINT32_MAX },
+#define AT_END(name)	  { #name, WIRE_TRACER_REGIONS | WIRE_TRACER_FPE },
+#define EXECUTES(name)	  { #name, (uint32_t)~WIRE_TRACER_MARKS },
 #include "wire/tracer_calls.def"
 #undef EXECUTES
-#undef OPERATOR
 #undef AT_END
 #undef CALL
 #undef HELPER
@@ -40,27 +37,15 @@ static uint64_t find_behind(const struct inject_memory *m, uint64_t at, const ch
 	return is_led ? inject_place_leads_to(m, at, name) : at;
 }
 
-/* The C++ library's operators are made of malloc and free. */
-static bool is_made_of_others(unsigned k, const struct inject_tables *t)
-{
-	struct inject_symbol symbol;
-
-	return known[k].is_operator && !inject_tables_find_symbol(t, "malloc", &symbol);
-}
-
 /* If it has not been found yet. */
 static bool find_in(struct inject_calls *c, unsigned k, const struct inject_tables *t)
 {
 	const char *name = known[k].name;
-	bool is_found = c->of[k].address || c->is_made_of_others[k];
 	struct inject_symbol symbol;
-	uint64_t at = is_found ? 0 : inject_tables_find_symbol(t, name, &symbol);
+	uint64_t at = c->of[k].address ? 0 : inject_tables_find_symbol(t, name, &symbol);
 
 	at = find_behind(t->memory, at, name);
 	if (!at)
-		return false;
-	c->is_made_of_others[k] = is_made_of_others(k, t);
-	if (c->is_made_of_others[k])
 		return false;
 	c->of[k].address = at;
 	c->symbol[k] = symbol;
@@ -87,7 +72,6 @@ void inject_calls_find(struct inject_calls *c, const struct inject_memory *m,
 	for (unsigned k = 0; k < INJECT_N_CALLS; k++) {
 		c->of[k] = (struct wire_injected_call){ .address = 0 };
 		c->has_older[k] = false;
-		c->is_made_of_others[k] = false;
 		c->symbol[k] = (struct inject_symbol){ 0 };
 		snprintf(c->of[k].name, sizeof(c->of[k].name), "%s", known[k].name);
 	}

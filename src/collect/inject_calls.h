@@ -20,10 +20,8 @@ enum {
 #define ALWAYS(name)	  INJECT_CALL_##name,
 #define AT_END(name)	  INJECT_CALL_##name,
 #define EXECUTES(name)	  INJECT_CALL_##name,
-#define OPERATOR(name)	  INJECT_CALL_##name,
 #include "wire/tracer_calls.def"
 #undef EXECUTES
-#undef OPERATOR
 #undef AT_END
 #undef CALL
 #undef HELPER
@@ -33,8 +31,7 @@ enum {
 
 struct inject_calls {
 	struct wire_injected_call of[INJECT_N_CALLS];
-	uint64_t wrapper[INJECT_N_CALLS];	/* 0: it is left alone */
-	bool is_made_of_others[INJECT_N_CALLS]; /* which are wrapped: it has no address */
+	uint64_t wrapper[INJECT_N_CALLS]; /* 0: it is left alone */
 	/* There is another of that name, which some of its programs mean. */
 	bool has_older[INJECT_N_CALLS];
 	/* Where its object tells the linker of it; at 0: it is left alone. */

@@ -18,8 +18,6 @@
 /* The default definition of name in the objects loaded behind this library, in load
  * order, or NULL. */
 void *next_symbol(const char *name);
-/* The same; is there something named beside, too, in the object that has it? */
-void *next_symbol_beside(const char *name, const char *beside, bool *ret_is_beside);
 /* Then look up at start what may be called from a signal handler or a forked child. */
 bool next_needs_lock(void);
 /* Is this a process that ran already? */

@@ -24,14 +24,6 @@ void *next_symbol(const char *name)
 	return NULL;
 }
 
-/* Of what may be made of others only that is told which is not. */
-void *next_symbol_beside(const char *name, const char *beside, bool *ret_is_beside)
-{
-	(void)beside;
-	*ret_is_beside = true;
-	return next_symbol(name);
-}
-
 bool next_is_told(void)
 {
 	return true;

@@ -5,7 +5,6 @@
  */
 #include "inject/trace_exec.h"
 #include "inject/trace_heap_end.h"
-#include "inject/trace_new.h"
 #include "inject/trace_sync.h"
 
 void trace_exec_look_up(void)
@@ -13,10 +12,6 @@ void trace_exec_look_up(void)
 }
 
 void trace_heap_end(void)
-{
-}
-
-void trace_new_begin(void)
 {
 }
 

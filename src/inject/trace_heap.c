@@ -6,8 +6,7 @@
  * it, before the one that gives it back, so that the order of events is right though
  * another thread gets the same address at once.  The allocator is whichever comes next in
  * the program's order of libraries, the C library's or another one; what it calls within
- * itself does not come by here.  C++ operators come by as malloc and free, or as the
- * allocator's own (inject/trace_new).
+ * itself does not come by here.  C++ operators come by as malloc and free.
  *
  * Where blocks are sampled most calls do not come by here (inject/trace_heap_pass): what
  * does has a block that is taken, or is seldom called.  Where every block is observed
@@ -279,34 +278,9 @@ void trace_heap_free(void *p)
 
 	if (!p)
 		return;
-	if (disguise(p) != trace_local()->given)
-		note_given(WIRE_TRACER_FREE, p);
+	note_given(WIRE_TRACER_FREE, p);
 	if (f)
 		f(p);
-}
-
-void *trace_heap_new(trace_heap_operator_fn *f, uintptr_t size, uintptr_t b, uintptr_t c,
-		     const uint64_t *frame)
-{
-	struct made m = begin();
-	void *p = f(size, b, c);
-
-	note_made(&m, p, size, frame);
-	return p;
-}
-
-/* Some of them are made of free, which is not to tell it again. */
-void *trace_heap_delete(trace_heap_operator_fn *f, uintptr_t block, uintptr_t b,
-			uintptr_t c)
-{
-	struct trace_local *l = trace_local();
-
-	if (block)
-		note_given(WIRE_TRACER_FREE, (const void *)block);
-	l->given = disguise((const void *)block);
-	f(block, b, c);
-	l->given = 0;
-	return NULL;
 }
 
 /* With size 0 the C library's gives the memory back and returns NULL. */

@@ -12,7 +12,6 @@
 #define DWELL_INJECT_TRACE_HEAP_PASS_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "inject/sampled_set.h"
 
@@ -34,13 +33,5 @@ TRACE_HEAP_HIDDEN extern struct sampled_set trace_heap_sampled;
 TRACE_HEAP_HIDDEN void *trace_heap_malloc(size_t size);
 TRACE_HEAP_HIDDEN void *trace_heap_realloc(void *old, size_t size);
 TRACE_HEAP_HIDDEN void trace_heap_free(void *p);
-
-/* An allocator's operators of C++ (inject/trace_new), called with three words of which
- * the first is the size or the block; frame: the wrapper's. */
-typedef void *trace_heap_operator_fn(uintptr_t a, uintptr_t b, uintptr_t c);
-TRACE_HEAP_HIDDEN void *trace_heap_new(trace_heap_operator_fn *f, uintptr_t size,
-				       uintptr_t b, uintptr_t c, const uint64_t *frame);
-TRACE_HEAP_HIDDEN void *trace_heap_delete(trace_heap_operator_fn *f, uintptr_t block,
-					  uintptr_t b, uintptr_t c);
 
 #endif

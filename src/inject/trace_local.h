@@ -28,8 +28,8 @@ struct trace_local {
 	bool has_told_within; /* the kernel's side knows where that word is */
 	/* Some libraries' calls are made of others that come by here: the innermost
 	 * counts.  As no pointer: nothing of ours may hold a block. */
-	uintptr_t last_taken, given; /* given: 0 none */
-	int64_t until_next;	     /* bytes to the next block that is sampled */
+	uintptr_t last_taken;
+	int64_t until_next; /* bytes to the next block that is sampled */
 	uint64_t random_state;
 	struct trace_fpe_mine fpe;
 	uint64_t blocked; /* by the program, of the signals that are ours */

@@ -16,7 +16,6 @@
 #include "inject/trace_io.h"
 #include "inject/trace_local.h"
 #include "inject/trace_regions.h"
-#include "inject/trace_new.h"
 #include "inject/trace_sync.h"
 #include "inject/trace_thread.h"
 #include "inject/trace_watched.h"
@@ -145,8 +144,6 @@ static void start(bool is_on)
 {
 	trace_runtime.traces = is_on ? trace_runtime.meeting.control->traces : 0;
 	trace_regions_init();
-	if (trace_runtime.traces & WIRE_TRACER_HEAP)
-		trace_new_begin();
 	if (next_needs_lock()) { /* some may be first called by a handler */
 		trace_exec_look_up();
 		trace_sync_look_up();

@@ -31,7 +31,7 @@
 #define WIRE_INJECTED_FPE    "dwell_injected_fpe"
 
 /* Names of the calls that are traced, with the terminator. */
-#define WIRE_INJECTED_NAME 40
+#define WIRE_INJECTED_NAME 32
 
 /* One that the library wraps, and where the program has it; 0: nowhere. */
 struct wire_injected_call {

@@ -593,32 +593,6 @@ def another_allocator_is_observed_as_well():
 
 
 @test
-def an_allocators_own_operators_are_observed_as_well():
-    """They need not be made of malloc and free."""
-    jemalloc = '/usr/lib/x86_64-linux-gnu/libjemalloc.so.2'
-    if not os.path.exists(jemalloc):
-        raise Skip('no jemalloc here')
-    churn, env = (os.path.join(WORKLOADS, 'churn'), '20000'), {**os.environ, 'LD_PRELOAD': jemalloc}
-    path, _ = record('operators', *churn)
-    want = process(path)
-    path, _ = record('operators', *churn, env=env)
-    check_complete(path)
-    got = process(path)
-    for name in 'allocations', 'frees', 'allocated', 'left', 'left-blocks':
-        assert got[f'heap-{name}'] == want[f'heap-{name}'], (name, got, want)
-    path, _ = record('operators', *churn, env=env, run=('--sample', '16k'))
-    check_complete(path)
-    got = process(path)
-    assert far_off(got['heap-allocated'], want['heap-allocated'], 16384) < 6, (got, want)
-    # And who is loaded later calls them, too.
-    path, _ = record('operators', sys.executable, '-c', 'import ctypes, sys; ctypes.CDLL(sys.argv[1]).take_hundred()',
-                     os.path.join(PROGRAMS, 'libe2e-operators.so'), env=env)
-    check_complete(path)
-    got = [total_of(report(path), 'take(int)', 'inclusive', event) for event in ('allocations', 'leaks', 'leaked-bytes')]
-    assert got == [300, 25, 1000], got
-
-
-@test
 def deep_stacks_are_whole():
     path, _ = record('deep', CALLS, 'deep', '800')
     check_lossless(path)

@@ -51,27 +51,6 @@ def check_complete(path):
 CALLS = (2010, 2005, 5, 4 * 3000 + len('left behind') + 1)
 
 
-def check_operators(*command):
-    path = f'{DIR}/operators.dwell'
-    with obeying(visiting.Program(*command)) as p:
-        p.tell('once')
-        with attached(p.pid, path):
-            p.tell('once')
-        check_left(p.pid)
-        p.tell('once')
-    assert numbers(heap_of(path)[0]) == (300, 275, 25, 1000), heap_of(path)
-    check_complete(path)
-
-
-@test
-def operators_are_observed_whoever_has_them():
-    program, jemalloc = f'{PROGRAMS}/e2e-visited_operators', '/usr/lib/x86_64-linux-gnu/libjemalloc.so.2'
-    need(program)
-    check_operators(program)
-    if os.path.exists(jemalloc):
-        check_operators('env', f'LD_PRELOAD={jemalloc}', program)
-
-
 @test
 def calls_from_begin_to_end_are_counted_and_no_others():
     path = f'{DIR}/calls.dwell'

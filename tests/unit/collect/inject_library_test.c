@@ -40,10 +40,8 @@ static void a_library_has_its_entries_and_every_wrapper(void **state)
 #define ALWAYS(name)   #name,
 #define AT_END(name)   #name,
 #define EXECUTES(name) #name,
-#define OPERATOR(name) #name,
 #include "wire/tracer_calls.def"
 #undef EXECUTES
-#undef OPERATOR
 #undef AT_END
 #undef CALL
 #undef HELPER
