@@ -63,8 +63,8 @@ static void put_singular(struct buf *b, const char *event)
 
 	if (modifiers[strspn(modifiers, "ukhGHpPSDWeI")])
 		n = 0;
-	buf_puts(b, n ? text_singular(one, n + 1, many) : "");
-	buf_puts(b, event + n);
+	report_text_safe(b, n ? text_singular(one, n + 1, many) : "");
+	report_text_safe(b, event + n);
 }
 
 void report_text_amount(struct buf *b, const struct profile_column *c, uint64_t value)
@@ -76,7 +76,7 @@ void report_text_amount(struct buf *b, const struct profile_column *c, uint64_t 
 	if (is_count && value == 1)
 		put_singular(b, c->name);
 	else
-		buf_puts(b, c->name);
+		report_text_safe(b, c->name);
 }
 
 void report_text_source(const struct report *r, size_t source, struct buf *ret)
@@ -90,7 +90,7 @@ void report_text_column(const struct report *r, size_t column, struct buf *ret)
 	const struct profile_column *c = profile_column(r->profile, column);
 
 	report_text_source(r, c->source, ret);
-	buf_puts(ret, c->name);
+	report_text_safe(ret, c->name);
 }
 
 /* From the column `indent` on, where the first line has begun. */

@@ -192,8 +192,10 @@ static void print_one_unfinished(const struct rows_view *v,
 		buf_printf(&b, ", since %s", text_duration(since, u->since_ns));
 	else if (u->n == 1)
 		buf_puts(&b, ", since before the recording");
-	if (u->holder)
-		buf_printf(&b, ", held by %s", u->holder);
+	if (u->holder) {
+		buf_puts(&b, ", held by ");
+		report_text_safe(&b, u->holder);
+	}
 	rows_path_text(&path, &v->report, &frames, "waits in ", false, PATH_FRAMES, 1);
 	fprintf(out, "%8s  %s\n          %s\n", text_duration(ns, u->ns), buf_str(&b),
 		buf_str(&path));

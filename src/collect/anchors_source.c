@@ -394,6 +394,12 @@ static void read_window(struct anchors *s)
 	vec_fini(&list.at);
 }
 
+/* Of who has ended right behind the beginning nothing later than that is known. */
+static uint64_t beyond(uint64_t ns, uint64_t least_ns)
+{
+	return ns > least_ns ? ns - least_ns : 0;
+}
+
 static void end_window(struct anchors *s)
 {
 	struct anchor_process *p = s->process;
@@ -408,7 +414,7 @@ static void end_window(struct anchors *s)
 	p->n_refused = 0;
 	read_window(s);
 	native_ns = anchor_process_native_ns(p);
-	cost_ns = p->cpu_ns - p->stood_ns[COUNT_MOMENT_NATIVE] - native_ns;
+	cost_ns = beyond(beyond(p->cpu_ns, p->stood_ns[COUNT_MOMENT_NATIVE]), native_ns);
 	anchor_process_end(p, s->n_windows, native_ns);
 	anchor_processes_end_unseen(&s->processes, s->n_windows);
 	s->n_windows++;
@@ -422,8 +428,9 @@ static void end_window(struct anchors *s)
 
 static bool is_window_over(const struct anchors *s)
 {
-	return count_visits_are_awaited(&s->visits) ||
-	       anchor_length_is_over(&s->window, s->process->cpu_ns - s->begin_cpu_ns,
+	return s->is_gone || count_visits_are_awaited(&s->visits) ||
+	       anchor_length_is_over(&s->window,
+				     beyond(s->process->cpu_ns, s->begin_cpu_ns),
 				     clock_monotonic_ns() - s->began_ns);
 }
 
@@ -603,6 +610,7 @@ static void anchors_pause(struct source *source, bool is_paused)
 	if (!s->is_started)
 		return;
 	if (is_paused) {
+		s->charged_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 		end_step(s);
 		anchor_processes_pause(&s->processes, s->n_windows);
 		return;

@@ -312,8 +312,9 @@ static int take_all(struct detach *x, struct err *e)
 			return 0;
 		if (x->why->code)
 			return err_set(e, ERR_UNSUPPORTED, "%s", x->why->text);
-	} while (n_new);
-	return 0;
+	} while (n_new && clock_monotonic_ns() <= since_ns + TRY_NS);
+	return n_new ? err_set(e, ERR_UNSUPPORTED, "it makes threads all of the time")
+		     : 0;
 }
 
 /* Leaving. */
