@@ -18,7 +18,6 @@
 #include "base/mem.h"
 #include "collect/anchor_budget.h"
 #include "collect/anchor_cost.h"
-#include "collect/anchor_length.h"
 #include "collect/anchor_processes.h"
 #include "collect/count_directory.h"
 #include "collect/count_late.h"
@@ -34,11 +33,10 @@
 
 extern const struct source_ops anchors_source;
 
-#define WINDOW_CPU_NS  4000000u
+#define WINDOW_CPU_NS  8000000u
 #define WINDOW_WALL_NS 100000000u /* of programs that wait */
-#define WINDOW_COST_NS 10000000u  /* before one was measured */
-#define LOOK_NS	       1000000u	  /* whether it is over, or that of a moment */
-#define NEAR_LOOK_NS   5000000u
+#define WINDOW_COST_NS 20000000u  /* before one was measured */
+#define LOOK_NS	       2000000u	  /* whether it is over */
 /* Looking more often would cost more than most counters. */
 #define IDLE_LEAST_NS 2000000u
 #define IDLE_MOST_NS  20000000u
@@ -75,7 +73,6 @@ struct anchors {
 	uint32_t n_windows;
 	struct err refusal;
 	struct err why_kept; /* the counters, at the end */
-	struct anchor_length window, near;
 	uint64_t began_ns; /* wall time of a window, or of a moment near one */
 	uint64_t begin_cpu_ns;
 	/* Of our own CPU time: until then it is spent, and what of it was so by this
@@ -158,8 +155,6 @@ static int anchors_open(const struct source_context *c, struct source **ret,
 
 	s->base.ops = &anchors_source;
 	s->visits.lets_rest = true;
-	s->window = anchor_length_of(WINDOW_CPU_NS, WINDOW_WALL_NS);
-	s->near = anchor_length_of(NEAR_NS, NEAR_WALL_NS);
 	s->context = *c;
 	s->budget = anchor_budget_of(part_of(c));
 	s->setting = (struct anchor_process_setting){
@@ -256,8 +251,8 @@ static uint64_t near_cpu_ns(const struct anchors *s)
 
 static bool is_near_over(const struct anchors *s)
 {
-	return anchor_length_is_over(&s->near, near_cpu_ns(s),
-				     clock_monotonic_ns() - s->began_ns);
+	return near_cpu_ns(s) >= NEAR_NS ||
+	       clock_monotonic_ns() - s->began_ns >= NEAR_WALL_NS;
 }
 
 /* It has ended, or waits for others that run: a driver for its compiler, say.  Others are
@@ -344,11 +339,11 @@ static void begin_window(struct anchors *s)
 	anchor_processes_tell_time(&s->processes, s->n_windows);
 	anchor_process_begin(s->process, s->n_windows);
 	s->window_own_ns = 0;
+	s->begin_cpu_ns = s->process->cpu_ns;
 	if (come(s, &why) < 0) {
 		be_refused(s, &why);
 		return;
 	}
-	s->begin_cpu_ns = s->process->stood_ns[COUNT_MOMENT_TRANSLATED];
 	s->began_ns = clock_monotonic_ns();
 	s->state = COUNTING;
 }
@@ -429,9 +424,8 @@ static void end_window(struct anchors *s)
 static bool is_window_over(const struct anchors *s)
 {
 	return s->is_gone || count_visits_are_awaited(&s->visits) ||
-	       anchor_length_is_over(&s->window,
-				     beyond(s->process->cpu_ns, s->begin_cpu_ns),
-				     clock_monotonic_ns() - s->began_ns);
+	       beyond(s->process->cpu_ns, s->begin_cpu_ns) >= WINDOW_CPU_NS ||
+	       clock_monotonic_ns() - s->began_ns >= WINDOW_WALL_NS;
 }
 
 /* Running. */
@@ -557,11 +551,11 @@ static uint64_t next_ns(const struct anchors *s)
 {
 	const uint64_t ns[] = {
 		[IDLE] = idle_ns(s),
-		[BEFORE] = NEAR_LOOK_NS,
+		[BEFORE] = LOOK_NS,
 		[ALONE] = 1,
 		[COUNTING] = LOOK_NS,
 		[RESUMING] = 1,
-		[BEHIND] = NEAR_LOOK_NS,
+		[BEHIND] = LOOK_NS,
 		[WATCHING] = s->process ? s->process->watching.watch_ns : 0,
 	};
 
