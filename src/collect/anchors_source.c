@@ -73,7 +73,7 @@ struct anchors {
 	uint32_t n_windows;
 	struct err refusal;
 	struct err why_kept; /* the counters, at the end */
-	uint64_t began_ns; /* wall time of a window, or of a moment near one */
+	uint64_t began_ns;   /* wall time of a window, or of a moment near one */
 	uint64_t begin_cpu_ns;
 	/* Of our own CPU time: until then it is spent, and what of it was so by this
 	 * window. */
