@@ -50,7 +50,7 @@ class Deadlock:
         word, self.pid, *self.tids = self.dwell.stdout.readline().split()
         assert word == 'ready', word
         self.pid, self.tids = int(self.pid), [int(tid) for tid in self.tids]
-        wait_until(lambda: is_asleep(self.pid), 'it does not wait')
+        wait_until(lambda: all(is_asleep(tid) for tid in (self.pid, *self.tids)), 'they do not wait')
         self.ready_ns = time.monotonic_ns()
         time.sleep(LASTS)
 
