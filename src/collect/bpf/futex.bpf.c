@@ -357,8 +357,8 @@ static __always_inline void charge_until(struct thread *t, uint64_t now)
 }
 
 /* Does the thread wait, be it that a signal came in between and no handler has run? */
-static __always_inline bool is_waiting(const struct thread *t,
-				       const struct registers *kept __attribute__((unused)))
+static __always_inline bool
+is_waiting(const struct thread *t, const struct registers *kept __attribute__((unused)))
 {
 	int64_t result = t->broke_ns ? REGISTERS_RESULT(kept) : 0;
 
