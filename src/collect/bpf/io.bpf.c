@@ -26,7 +26,7 @@ const volatile struct io_record_call io_calls[2][IO_RECORD_CALLS_MAX] = { 0 };
 
 /* Set before loading: threads may be in a call since before the recording. */
 const volatile bool has_earlier = false;
-/* The collector's: nothing is summed behind it, for now. */
+/* The collector's: nothing is summed behind it. */
 bool is_last_cut = false;
 
 /* The state of a thread. */
