@@ -11,7 +11,7 @@ import time
 import oracles
 from daemon_reports import by_call, counted, program, report, total
 from daemons import Daemon, daemon
-from harness import DIR, IS_ROOT, TESTS, dwell, run_all, skip_all, test
+from harness import DIR, IS_ROOT, TESTS, dwell, is_asleep, run_all, skip_all, test, wait_until
 from placed import Paced
 
 WORKLOADS = os.path.abspath(sys.argv[2])
@@ -110,6 +110,7 @@ def a_call_through_epochs_has_its_time_in_each():
         child.stdout.readline()
         last = None
         try:
+            wait_until(lambda: is_asleep(child.pid), 'it does not wait')
             for i in range(3):
                 before = time.monotonic_ns()
                 d.done('epoch', f'after {i}')
