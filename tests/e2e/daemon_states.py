@@ -3,6 +3,8 @@
 """The states of all threads, recorded by the daemon over several epochs: compared with how
 long programs lived, with what they planned and with what the kernel says of them.
 usage: daemon_states.py DWELL WORKLOAD_DIR"""
+import contextlib
+import ctypes
 import json
 import os
 import re
@@ -12,12 +14,15 @@ import sys
 import time
 
 from daemon_reports import Life, assert_hardly_lost, name_of, states
-from daemons import Daemon, daemon, own_memory
-from harness import DIR, IS_ROOT, TESTS, dwell, is_asleep, run_all, skip_all, sleeper, stolen_ns, test, wait_until
+from daemons import Daemon, daemon, own_memory, pins_of
+from harness import (DIR, IS_ROOT, TESTS, dwell, is_asleep, need, run_all, skip_all, sleeper, stolen_ns, test, text_of,
+                     wait_until)
+from kernel_maps import ThreadMap
 
 WORKLOADS = os.path.abspath(sys.argv[2])
 CPU = ('user-cpu', 'system-cpu', 'unaccounted')
 MS = 1e6
+WAITS = 2  # as the kernel's program says it of a thread
 Daemon.MEETING_S = 0  # nothing that is told here depends on who was met
 
 
@@ -87,6 +92,35 @@ def cpu_time_is_the_kernels():
     found = sum(t.get(s, 0) for s in CPU)
     assert abs(found - used) < 0.02 * used + stolen, (found, used, stolen, t)
     assert t['user-cpu'] > 0.8 * found, t
+
+
+@test
+def who_came_back_to_a_cpu_untold_is_not_told_to_wait():
+    """Some kernels do not tell of all switches: as if this one had not been told of."""
+    need('bpftool')
+    stolen = stolen_ns()
+    cpu = program('cpu')
+    with daemon('-e', 'states') as d:
+        life = Life(cpu, '60')
+        threads = ThreadMap(pins_of(d) + '-states/threads')
+        wait_until(lambda: name_of(cpu) == text_of(life.child.pid, 'comm').strip(), 'it does not begin')
+        n = 0
+        while life.goes_on():
+            with contextlib.suppress(OSError):  # it has ended
+                ran = int(text_of(life.child.pid, 'schedstat').split()[0])
+                threads.change(life.child.pid, where=(ctypes.c_uint32, WAITS),
+                               began_ns=(ctypes.c_uint64, 0), ran_ns=(ctypes.c_uint64, ran))
+                n += 1
+            time.sleep(0.02)
+            d.done('flush')
+        life.wait()
+        threads.close()
+        d.done('flush')
+        t = states(d, name_of(cpu))
+    used = (life.usage.ru_utime + life.usage.ru_stime) * 1e9
+    found = sum(t.get(s, 0) for s in CPU)
+    assert n >= 10, n
+    assert abs(found - used) < 0.02 * used + stolen_ns() - stolen, (found, used, t)
 
 
 @test

@@ -192,6 +192,17 @@ static __always_inline void charging_waits(struct scratch *s, struct task_struct
 	t->where = THREAD_WAITS;
 }
 
+/* It runs, since then. */
+static __always_inline void charging_runs(struct scratch *s, struct task_struct *task,
+					  struct thread *t, uint64_t then)
+{
+	charging_wait(s, task, t, then, true);
+	t->where = THREAD_RUNS;
+	t->woken_ns = t->early_ns = t->waker = 0;
+	t->began_ns = then;
+	t->seen_ns = task->se.sum_exec_runtime;
+}
+
 static __always_inline void charging_enter(struct scratch *s, struct task_struct *task,
 					   struct thread *t, uint64_t now)
 {
@@ -202,11 +213,14 @@ static __always_inline void charging_enter(struct scratch *s, struct task_struct
 			charging_left(task, t, now);
 		charging_waits(s, task, t);
 	}
-	charging_wait(s, task, t, now, true);
-	t->where = THREAD_RUNS;
-	t->woken_ns = t->early_ns = t->waker = 0;
-	t->began_ns = now;
-	t->ran_ns = t->seen_ns = task->se.sum_exec_runtime;
+	charging_runs(s, task, t, now);
+	t->ran_ns = t->seen_ns;
+}
+
+/* Has it no CPU, as far as was told? */
+static __always_inline bool charging_is_away(const struct thread *t)
+{
+	return t->where == THREAD_WAITS || t->where == THREAD_BLOCKED;
 }
 
 /* The switch to it was not told: when it was, follows in the same way. */
@@ -214,13 +228,11 @@ static __always_inline void charging_enter_late(struct scratch *s,
 						struct task_struct *task,
 						struct thread *t, uint64_t now)
 {
-	uint64_t before = t->ran_ns, ran = task->se.sum_exec_runtime - before;
-	uint64_t then = now - ran;
+	uint64_t ran = task->se.sum_exec_runtime - t->ran_ns, then = now - ran;
 
 	if (ran > now || then < t->since_ns)
 		then = t->since_ns;
-	charging_enter(s, task, t, then);
-	t->ran_ns = before;
+	charging_runs(s, task, t, then);
 }
 
 /* CPU time since the last sample.  The scheduler's account is brought up to date at its

@@ -78,7 +78,7 @@ static __always_inline void block(void *ctx, struct scratch *s, struct task_stru
 static __always_inline void leave(void *ctx, struct scratch *s, struct task_struct *task,
 				  struct thread *t, uint32_t state, uint64_t now)
 {
-	if (t->where == THREAD_WAITS || t->where == THREAD_BLOCKED)
+	if (charging_is_away(t))
 		charging_enter_late(s, task, t, now);
 	charging_end_run(s, task, t, now);
 	if (state & TASK_DEAD)
@@ -243,12 +243,16 @@ int sampled(struct bpf_perf_event_data *ctx)
 	bool is_user = registers_are_user(&ctx->regs);
 	struct scratch *s = taking_scratch(TAKING_ALONE);
 	struct thread *t = thread_find(task);
-	uint64_t ns;
+	uint64_t now = bpf_ktime_get_ns(), ns;
 	uint32_t sum;
 
-	if (!s || !t || t->where != THREAD_RUNS)
+	if (!s || !t)
 		return 0;
-	ns = charging_unseen(s, task, t, bpf_ktime_get_ns());
+	if (charging_is_away(t))
+		charging_enter_late(s, task, t, now);
+	if (t->where != THREAD_RUNS)
+		return 0;
+	ns = charging_unseen(s, task, t, now);
 	if (!ns)
 		return 0;
 	sums_clear_stack(s);
@@ -304,6 +308,14 @@ static __always_inline void find_left(struct scratch *s, struct task_struct *tas
 		charging_waits(s, task, t);
 }
 
+/* It has no CPU, as far as was told, and has run for a time since. */
+static __always_inline bool runs_untold(const struct task_struct *task,
+					const struct thread *t)
+{
+	return charging_is_away(t) && task->on_cpu &&
+	       task->se.sum_exec_runtime > t->ran_ns;
+}
+
 /* The sums that it keeps are of this generation from now on. */
 static __always_inline void renew(struct scratch *s, struct thread *t)
 {
@@ -342,6 +354,8 @@ int cut(struct bpf_iter__task *ctx)
 	if (t->where == THREAD_RUNS && !task->on_cpu &&
 	    (is_last_cut || now > t->since_ns + CUT_SURE_NS))
 		find_left(s, task, t, now);
+	else if (runs_untold(task, t))
+		charging_enter_late(s, task, t, now);
 	if (is_last_cut)
 		cut_last(s, task, t, now);
 	if (t->where != THREAD_RUNS)
