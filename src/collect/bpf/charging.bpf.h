@@ -18,6 +18,14 @@
 #define CHARGING_SHARE_BITS 10
 #define CHARGING_SEEN_NS    (UINT64_C(1) << 40)
 
+/* How far the scheduler's own clock is behind, on each CPU; 0: unknown. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, uint64_t);
+} charging_clocks SEC(".maps");
+
 /* The number that a thread keeps; where it has none, or it could not be renewed, that of
  * the same state in no stack: no time is lost. */
 static __always_inline uint32_t charging_sum(struct scratch *s, struct task_struct *task,
@@ -223,16 +231,41 @@ static __always_inline bool charging_is_away(const struct thread *t)
 	return t->where == THREAD_WAITS || t->where == THREAD_BLOCKED;
 }
 
-/* The switch to it was not told: when it was, follows in the same way. */
+/* The switch to it was not told: when it was, follows in the same way; known_ns: when the
+ * account was last brought up to date. */
 static __always_inline void charging_enter_late(struct scratch *s,
 						struct task_struct *task,
-						struct thread *t, uint64_t now)
+						struct thread *t, uint64_t known_ns)
 {
-	uint64_t ran = task->se.sum_exec_runtime - t->ran_ns, then = now - ran;
+	uint64_t ran = task->se.sum_exec_runtime - t->ran_ns, then = known_ns - ran;
 
-	if (ran > now || then < t->since_ns)
+	if (ran > known_ns || then < t->since_ns)
 		then = t->since_ns;
 	charging_runs(s, task, t, then);
+}
+
+/* The scheduler's clock of this CPU, as it was when the current thread was switched to.
+ */
+static __always_inline void charging_note_clock(const struct task_struct *task,
+						uint64_t now)
+{
+	uint32_t zero = 0;
+	uint64_t *behind = bpf_map_lookup_elem(&charging_clocks, &zero);
+
+	if (behind)
+		*behind = now - task->se.exec_start;
+}
+
+/* When the account of the current thread was last brought up to date, by the clock of
+ * others. */
+static __always_inline uint64_t charging_known(const struct task_struct *task,
+					       uint64_t now)
+{
+	uint32_t zero = 0;
+	const uint64_t *behind = bpf_map_lookup_elem(&charging_clocks, &zero);
+	uint64_t known = behind && *behind ? task->se.exec_start + *behind : now;
+
+	return known < now ? known : now;
 }
 
 /* CPU time since the last sample.  The scheduler's account is brought up to date at its

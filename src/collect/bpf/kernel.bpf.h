@@ -210,7 +210,7 @@ struct cfs_rq {
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
-	uint64_t sum_exec_runtime;
+	uint64_t sum_exec_runtime, exec_start; /* up to when that is, by its own clock */
 	unsigned char sched_delayed; /* blocked, though on the queue; since 6.12 */
 };
 

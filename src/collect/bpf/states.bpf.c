@@ -109,8 +109,10 @@ int switched(uint64_t *ctx)
 	if (t)
 		leave(ctx, s, prev, t, state, now);
 	t = thread_get(next);
-	if (t)
-		charging_enter(s, next, t, now);
+	if (!t)
+		return 0;
+	charging_note_clock(next, now);
+	charging_enter(s, next, t, now);
 	return 0;
 }
 
@@ -249,7 +251,7 @@ int sampled(struct bpf_perf_event_data *ctx)
 	if (!s || !t)
 		return 0;
 	if (charging_is_away(t))
-		charging_enter_late(s, task, t, now);
+		charging_enter_late(s, task, t, charging_known(task, now));
 	if (t->where != THREAD_RUNS)
 		return 0;
 	ns = charging_unseen(s, task, t, now);
