@@ -3,7 +3,6 @@
 """The states of all threads, recorded by the daemon over several epochs: compared with how
 long programs lived, with what they planned and with what the kernel says of them.
 usage: daemon_states.py DWELL WORKLOAD_DIR"""
-import contextlib
 import ctypes
 import json
 import os
@@ -101,25 +100,27 @@ def who_came_back_to_a_cpu_untold_is_not_told_to_wait():
     stolen = stolen_ns()
     cpu = program('cpu')
     with daemon('-e', 'states') as d:
-        life = Life(cpu, '60')
-        threads = ThreadMap(pins_of(d) + '-states/threads')
-        wait_until(lambda: name_of(cpu) == text_of(life.child.pid, 'comm').strip(), 'it does not begin')
-        n = 0
-        while life.goes_on():
-            with contextlib.suppress(OSError):  # it has ended
-                ran = int(text_of(life.child.pid, 'schedstat').split()[0])
-                threads.change(life.child.pid, where=(ctypes.c_uint32, WAITS),
-                               began_ns=(ctypes.c_uint64, 0), ran_ns=(ctypes.c_uint64, ran))
-                n += 1
-            time.sleep(0.02)
-            d.done('flush')
-        life.wait()
-        threads.close()
+        life = Life(cpu, '1000000')
+        child = life.child
+        try:
+            threads = ThreadMap(pins_of(d) + '-states/threads')
+            wait_until(lambda: name_of(cpu) == text_of(child.pid, 'comm').strip(), 'it does not begin')
+            for _ in range(50):
+                ran = int(text_of(child.pid, 'schedstat').split()[0])
+                threads.change(child.pid, where=(ctypes.c_uint32, WAITS), began_ns=(ctypes.c_uint64, 0),
+                               ran_ns=(ctypes.c_uint64, ran))
+                time.sleep(0.02)
+                d.done('flush')
+            threads.close()
+            child.kill()
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+        finally:
+            life.end()
         d.done('flush')
         t = states(d, name_of(cpu))
-    used = (life.usage.ru_utime + life.usage.ru_stime) * 1e9
+    used = (usage.ru_utime + usage.ru_stime) * 1e9
     found = sum(t.get(s, 0) for s in CPU)
-    assert n >= 10, n
     assert abs(found - used) < 0.02 * used + stolen_ns() - stolen, (found, used, t)
 
 
