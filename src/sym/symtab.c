@@ -74,19 +74,31 @@ static const struct range *range_of(const struct symtab *t, uint64_t address)
 	return NULL;
 }
 
-/* Public, typed names without leading underscores read best.  Itanium and Rust names
- * all begin with one, which says nothing. */
-static uint8_t rank_of(unsigned bind, unsigned type, const char *name)
+/* Itanium and Rust names all begin with one, which says nothing. */
+static unsigned leading_underscores(const char *name)
 {
-	unsigned rank = 8;
-	unsigned score = bind == STB_LOCAL ? 0 : bind == STB_WEAK ? 32 : 64;
+	unsigned n = 0;
 
-	if (type != STT_NOTYPE)
-		rank += 128;
-	if (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0)
-		for (unsigned i = 0; i < 4 && name[i] == '_'; i++)
-			rank -= 2;
-	return (uint8_t)(rank + score);
+	if (strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0)
+		return 0;
+	while (n < 4 && name[n] == '_')
+		n++;
+	return n;
+}
+
+/* Public, typed names without leading underscores read best, and of them those that a
+ * program can still be linked with.  That one is weak says least: what a C library has a
+ * name of its own for, as _IO_puts, it offers weakly, as puts. */
+static uint8_t rank_of(unsigned bind, unsigned type, bool is_old, const char *name)
+{
+	unsigned rank = 1;
+
+	rank += type != STT_NOTYPE ? 128 : 0;
+	rank += bind != STB_LOCAL ? 64 : 0;
+	rank += is_old ? 0 : 32;
+	rank += 4 * (4 - leading_underscores(name));
+	rank += bind != STB_WEAK ? 2 : 0;
+	return (uint8_t)rank;
 }
 
 /* Local labels and the marks that tell code from data on arm. */
@@ -99,7 +111,19 @@ struct raw_symbol {
 	uint64_t value, size;
 	uint32_t name;
 	unsigned bind, type, section;
+	bool is_old; /* there for what was linked long ago: no program gets it any more */
 };
+
+#define VERSION_HIDDEN 0x8000 /* of an entry of .gnu.version */
+
+/* "cfree@GLIBC_2.2.5": so a linker writes it into .symtab, and a default version with
+ * two. */
+static bool is_old_by_name(const char *name)
+{
+	const char *at = strchr(name, '@');
+
+	return at && at[1] != '@';
+}
 
 static struct raw_symbol read_symbol(struct reader *r, bool is_64)
 {
@@ -150,9 +174,20 @@ static void take_symbol(struct symtab *t, const struct raw_symbol *s,
 		.address = s->value,
 		.end = s->value + s->size,
 		.name = name,
-		.rank = rank_of(s->bind, s->type, name),
+		.rank = rank_of(s->bind, s->type, s->is_old || is_old_by_name(name),
+				name),
 		.is_open = !s->size,
 	};
+}
+
+/* An entry for each of .dynsym's; nothing of other sections. */
+static struct reader versions_of(struct object *o, const char *section)
+{
+	struct object_bytes none = { 0 };
+	struct object_bytes b =
+		strcmp(section, ".dynsym") == 0 ? object_named(o, ".gnu.version") : none;
+
+	return reader_over(b.data, b.size);
 }
 
 static size_t add_section(struct symtab *t, struct object *o, const char *section,
@@ -163,12 +198,15 @@ static size_t add_section(struct symtab *t, struct object *o, const char *sectio
 	struct object_bytes names =
 		object_contents(o, s ? object_section(o, s->link) : NULL);
 	struct reader r = reader_over(symbols.data, symbols.size);
+	struct reader versions = versions_of(o, section);
 	size_t each = object_is_64(o) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	size_t before = t->symbols.n;
 
 	while (names.size && reader_left(&r) >= each) {
 		struct raw_symbol raw = read_symbol(&r, object_is_64(o));
 
+		raw.is_old = reader_left(&versions) >= sizeof(uint16_t) &&
+			     reader_u16le(&versions) & VERSION_HIDDEN;
 		take_symbol(t, &raw, names, is_wanted);
 	}
 	return t->symbols.n - before;
@@ -197,7 +235,7 @@ void symtab_add(struct symtab *t, uint64_t address, uint64_t size, bool is_globa
 {
 	unsigned bind = is_global ? STB_GLOBAL : STB_LOCAL;
 
-	add(t, address, size, name, rank_of(bind, STT_FUNC, name));
+	add(t, address, size, name, rank_of(bind, STT_FUNC, false, name));
 }
 
 void symtab_add_weak(struct symtab *t, uint64_t address, uint64_t size, const char *name)

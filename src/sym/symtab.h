@@ -5,8 +5,10 @@
  *
  * Sized symbols win over open ones; a symbol without size (hand-written assembly)
  * reaches to the next symbol or the end of its section.  Of several names for one
- * address the most public is kept.  Names are borrowed from the object.  Fill, finish,
- * then look up; immutable after symtab_finish().
+ * address the most public is kept: global or weak rather than local, that of a default
+ * version rather than of one which is only there for old programs (cfree of free), and
+ * that with fewer leading underscores.  Names are borrowed from the object.  Fill,
+ * finish, then look up; immutable after symtab_finish().
  */
 #ifndef DWELL_SYM_SYMTAB_H
 #define DWELL_SYM_SYMTAB_H
