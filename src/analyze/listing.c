@@ -293,20 +293,35 @@ static void order_candidates(const struct profile *p, struct candidate *found, s
 
 struct candidates {
 	VEC(struct candidate) all;
+	uint32_t *place_of; /* [function]: its place in `all`, + 1 */
 };
+
+static struct candidates candidates_among(const struct profile *p)
+{
+	return (struct candidates){
+		.place_of = xcalloc(p->functions.n + 1, sizeof(uint32_t)),
+	};
+}
+
+static void candidates_fini(struct candidates *c)
+{
+	vec_fini(&c->all);
+	free(c->place_of);
+}
 
 /* What was matched to another function is meant by either name. */
 static void add_candidate(struct candidates *to, const struct profile_function *f,
 			  size_t distance)
 {
-	for (size_t i = 0; i < to->all.n; i++)
-		if (to->all.at[i].id == f->same_as) {
-			if (distance < to->all.at[i].distance)
-				to->all.at[i].distance = distance;
-			return;
-		}
-	*vec_push(&to->all) =
-		(struct candidate){ .id = f->same_as, .distance = distance };
+	uint32_t *place = &to->place_of[f->same_as];
+
+	if (!*place) {
+		*vec_push(&to->all) =
+			(struct candidate){ .id = f->same_as, .distance = distance };
+		*place = (uint32_t)to->all.n;
+	} else if (distance < to->all.at[*place - 1].distance) {
+		to->all.at[*place - 1].distance = distance;
+	}
 }
 
 /* "malloc" of "__GI___libc_malloc": inside, a C library calls what it offers otherwise.
@@ -344,7 +359,7 @@ static bool (*const ways_to_mean[])(const struct profile_function *,
 static struct candidates candidates_of(const struct profile *p, const char *name)
 {
 	const size_t n_ways = sizeof(ways_to_mean) / sizeof(ways_to_mean[0]);
-	struct candidates found = { 0 };
+	struct candidates found = candidates_among(p);
 
 	for (size_t way = 0; way < n_ways && !found.all.n; way++)
 		for (uint32_t i = 0; i < p->functions.n; i++)
@@ -362,7 +377,7 @@ static size_t take_candidates(const struct profile *p, struct candidates *found,
 	*ret = xcalloc(n + 1, sizeof(**ret));
 	for (size_t i = 0; i < n; i++)
 		(*ret)[i] = found->all.at[i].id;
-	vec_fini(&found->all);
+	candidates_fini(found);
 	return n;
 }
 
@@ -371,7 +386,7 @@ bool listing_means(const struct profile *p, const char *name, uint32_t function)
 	struct candidates found = candidates_of(p, name);
 	bool is_it = found.all.n == 1 && found.all.at[0].id == function;
 
-	vec_fini(&found.all);
+	candidates_fini(&found);
 	return is_it;
 }
 
@@ -412,7 +427,7 @@ static size_t distance_from(const char *name, unsigned n_scopes, size_t far,
 
 size_t listing_near(const struct profile *p, const char *name, uint32_t **ret)
 {
-	struct candidates found = { 0 };
+	struct candidates found = candidates_among(p);
 	char typed[NEAR_BYTES];
 	unsigned n_scopes;
 	size_t far;

@@ -16,6 +16,7 @@
 #include "analyze/matching.h"
 #include "analyze/profile_data.h"
 #include "analyze/stream.h"
+#include "analyze/time_column.h"
 #include "base/mem.h"
 
 void profile_free(struct profile *p)
@@ -28,6 +29,7 @@ void profile_free(struct profile *p)
 		input_fini(&p->sources[i]);
 	free(p->sources);
 	vec_fini(&p->columns);
+	free(p->cpu_column_of);
 	vec_fini(&p->functions);
 	vec_fini(&p->frames);
 	vec_fini(&p->function_of_sym);
@@ -68,18 +70,22 @@ bool profile_wants_experiment(const struct profile_options *o, const char *name)
 	       (strncmp(name, o->experiment, n) == 0 && (!name[n] || name[n] == ':'));
 }
 
+/* How many events are called so, by the name's string. */
+static void count_names(const struct recording *r, struct map *ret)
+{
+	for (uint32_t i = 0; i < recording_n_events(r); i++)
+		++*map_slot(ret, recording_event(r, i)->name, NULL);
+}
+
 /* Two experiments of one recording may count the same event: then the column is
  * called after both. */
 static const char *column_name(struct profile *p, const struct input *s,
-			       const struct model_event *ev)
+			       const struct model_event *ev, const struct map *n_of_name)
 {
 	const struct recording *r = s->recording;
 	const char *name = recording_string(r, ev->name);
-	uint32_t same = 0;
 
-	for (uint32_t i = 0; i < recording_n_events(r); i++)
-		same += recording_event(r, i)->name == ev->name;
-	if (same < 2)
+	if (*map_find(n_of_name, ev->name) < 2)
 		return name;
 
 	own(freep) char *both =
@@ -94,12 +100,14 @@ static void add_columns(struct profile *p, uint32_t source,
 	struct input *s = &p->sources[source];
 	const struct recording *r = s->recording;
 	uint32_t n = recording_n_events(r);
+	own(map_fini) struct map n_of_name = { 0 };
 
+	count_names(r, &n_of_name);
 	s->first_column = (uint32_t)p->columns.n;
 	s->column_of_event = xcalloc(n + 1, sizeof(uint32_t));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct model_event *ev = recording_event(r, i);
-		const char *name = column_name(p, s, ev);
+		const char *name = column_name(p, s, ev, &n_of_name);
 
 		s->column_of_event[i] = MODEL_NONE;
 		if (!profile_wants_experiment(o, recording_string(r, ev->experiment)) ||
@@ -408,6 +416,7 @@ int profile_load(const char *const *paths, size_t n, const struct profile_option
 	if (rc < 0)
 		return rc;
 	order_all(p);
+	time_column_choose(p);
 	io_peers_join(p);
 	if (o->is_compared && p->n_sources > 1) {
 		matching_apply(p, !o->no_guess);
@@ -445,6 +454,7 @@ int profile_load_live(const struct profile_live *live, const struct profile_opti
 	if (rc < 0)
 		return rc;
 	order_all(p);
+	time_column_choose(p);
 	io_peers_join(p);
 	*ret = steal(&p);
 	return 0;

@@ -24,6 +24,7 @@ struct profile {
 	struct input *sources;
 	size_t n_sources;
 	VEC(struct profile_column) columns;
+	size_t *cpu_column_of; /* [source]: time_column_choose() */
 	VEC(struct profile_function) functions;
 	VEC(struct profile_frame) frames; /* each location's, outermost first */
 	VEC(uint32_t) function_of_sym;	  /* symbolizer's id to ours; MODEL_NONE unset */

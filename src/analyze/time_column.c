@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/time_column.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/event_name.h"
+#include "analyze/profile_data.h"
+#include "base/mem.h"
 
 #define CPU_TIME "cpu-time"
 
@@ -28,29 +31,33 @@ static bool is_called_cpu_time(const struct profile_column *c)
 }
 
 /* All of a recording's are of the same time: the first one that has samples is it. */
+void time_column_choose(struct profile *p)
+{
+	free(p->cpu_column_of);
+	p->cpu_column_of = xcalloc(p->n_sources + 1, sizeof(*p->cpu_column_of));
+	for (size_t i = 0; i < p->n_sources; i++)
+		p->cpu_column_of[i] = TIME_COLUMN_NONE;
+	for (size_t i = 0; i < p->columns.n; i++) {
+		const struct profile_column *c = profile_column(p, i);
+		size_t *best = &p->cpu_column_of[c->source];
+
+		if (!is_called_cpu_time(c))
+			continue;
+		if (*best == TIME_COLUMN_NONE ||
+		    (c->total_count && !profile_column(p, *best)->total_count))
+			*best = i;
+	}
+}
+
 bool time_column_is_cpu(const struct profile *p, size_t column)
 {
-	const struct profile_column *c = profile_column(p, column);
-	size_t best = TIME_COLUMN_NONE;
-
-	if (!is_called_cpu_time(c))
-		return false;
-	for (size_t i = 0; i < profile_n_columns(p); i++) {
-		const struct profile_column *x = profile_column(p, i);
-
-		if (x->source != c->source || !is_called_cpu_time(x))
-			continue;
-		if (best == TIME_COLUMN_NONE ||
-		    (x->total_count && !profile_column(p, best)->total_count))
-			best = i;
-	}
-	return best == column;
+	return p->cpu_column_of[profile_column(p, column)->source] == column;
 }
 
 static bool has_cpu_time(const struct profile *p)
 {
-	for (size_t i = 0; i < profile_n_columns(p); i++)
-		if (time_column_is_cpu(p, i))
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (p->cpu_column_of[i] != TIME_COLUMN_NONE)
 			return true;
 	return false;
 }

@@ -16,6 +16,8 @@
 
 #define TIME_COLUMN_NONE SIZE_MAX
 
+/* Which of them is it, by recording: once all is summed, and before what follows. */
+void time_column_choose(struct profile *p);
 bool time_column_is(const struct profile *p, size_t column);
 /* It is CPU time; of the several that a recording by several experiments has, one is. */
 bool time_column_is_cpu(const struct profile *p, size_t column);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/time_column.h"
 #include "base/mem.h"
 #include "fixture.h"
 
@@ -40,6 +41,7 @@ static struct profile *profile_of(uint64_t period)
 static void profile_fini(struct profile **p)
 {
 	vec_fini(&(*p)->columns);
+	free((*p)->cpu_column_of);
 	free(*p);
 }
 
@@ -137,6 +139,7 @@ static void ideal_time_is_compared_with_sampled_time(void **state unused)
 		*vec_push(&p->columns) = columns[i];
 	p->columns.at[2].total_count = 1000;
 	p->columns.at[2].total_weight = 1000 * MS;
+	time_column_choose(p);
 	assert_true(comparison_find_ideal(&c, p));
 	assert_int_equal(comparison_column(&c, 0, 0), 1);
 	assert_int_equal(comparison_column(&c, 0, 1), 2);

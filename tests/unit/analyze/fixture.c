@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/time_column.h"
 #include "base/mem.h"
 
 struct build {
@@ -117,6 +118,7 @@ static void finish(struct build *b, const struct fixture_stack *stacks,
 		b->p->columns.at[0].total_count++;
 	}
 	input_order(s);
+	time_column_choose(b->p);
 	vec_fini(&b->texts);
 }
 
@@ -150,6 +152,7 @@ void fixture_free(struct profile *p)
 	free(s->order);
 	free(s);
 	vec_fini(&p->columns);
+	free(p->cpu_column_of);
 	vec_fini(&p->functions);
 	vec_fini(&p->frames);
 	arena_fini(&p->strings);

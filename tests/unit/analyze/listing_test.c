@@ -69,6 +69,40 @@ static void case_does_not_matter(void **state unused)
 	assert_near("MALLOC", "malloc");
 }
 
+/* A name that was matched to another is found by either, as near as the nearer is. */
+static void what_is_the_same_is_found_once(void **state unused)
+{
+	static const struct fixture_stack stacks[] = { { "main;shove", 50 },
+						       { "main;shovel", 1 },
+						       { "main;solvo", 2 } };
+	own(fixture_freep) struct profile *p = fixture_profile(stacks, 3);
+	own(freep) uint32_t *near = NULL;
+	uint32_t shove = fixture_function(p, "shove");
+
+	p->functions.at[fixture_function(p, "solvo")].same_as = shove;
+	assert_int_equal(listing_near(p, "solvel", &near), 2);
+	assert_int_equal(near[0], shove); /* by the other name */
+	assert_int_equal(near[1], fixture_function(p, "shovel"));
+}
+
+#define MANY 1000000
+
+/* Looked for among those that were found, each of so many would take hours. */
+static void a_program_may_have_many_near_names(void **state unused)
+{
+	own(fixture_freep) struct profile *p = fixture_profile(program, 1);
+	struct profile_function near = p->functions.at[0];
+	own(freep) uint32_t *found = NULL;
+
+	near.name = near.label = "mallox";
+	for (uint32_t i = 0; i < MANY; i++) {
+		near.same_as = (uint32_t)p->functions.n;
+		*vec_push(&p->functions) = near;
+	}
+	assert_int_equal(listing_near(p, "malloc", &found), MANY);
+	assert_int_equal(found[0], 1);
+}
+
 static uint32_t first_of(const struct fixture_stack *stacks, size_t n, const char *name,
 			 const char *want)
 {
@@ -107,6 +141,8 @@ int main(void)
 		cmocka_unit_test(parameters_arguments_and_scopes_are_not_compared),
 		cmocka_unit_test(nearer_ones_come_first_then_heavier_ones),
 		cmocka_unit_test(case_does_not_matter),
+		cmocka_unit_test(what_is_the_same_is_found_once),
+		cmocka_unit_test(a_program_may_have_many_near_names),
 		cmocka_unit_test(a_c_library_has_names_of_its_own),
 	};
 

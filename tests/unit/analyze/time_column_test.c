@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "analyze/profile_data.h"
 #include "analyze/time_column.h"
 #include "recording_builder.h"
 
@@ -74,12 +75,46 @@ static void each_recording_has_its_own(void **state)
 	assert_int_equal(time_column_find(p, second + 1), TIME_COLUMN_NONE);
 }
 
+#define MANY 1000000
+
+static size_t count_times(const struct profile *p)
+{
+	size_t n = 0;
+
+	for (size_t i = time_column_find(p, 0); i != TIME_COLUMN_NONE;
+	     i = time_column_find(p, i + 1))
+		n++;
+	return n;
+}
+
+/* Whoever writes a recording may write so many: looked at for each of them, all would
+ * take hours. */
+static void a_recording_may_have_a_million(void **state)
+{
+	struct profile p = { .n_sources = 1 };
+
+	(void)state;
+	vec_reserve(&p.columns, MANY);
+	for (size_t i = 0; i < MANY; i++)
+		*vec_push(&p.columns) =
+			(struct profile_column){ .name = "cycles:u", .total_count = 1 };
+	time_column_choose(&p);
+	assert_int_equal(count_times(&p), MANY);
+	for (size_t i = 0; i < MANY; i++)
+		p.columns.at[i].name = "cpu-time";
+	time_column_choose(&p);
+	assert_int_equal(count_times(&p), 1);
+	vec_fini(&p.columns);
+	free(p.cpu_column_of);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_several_experiments_one_tells_the_time),
 		cmocka_unit_test(it_is_one_that_has_samples),
 		cmocka_unit_test(each_recording_has_its_own),
+		cmocka_unit_test(a_recording_may_have_a_million),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/profile_data.h"
+#include "analyze/time_column.h"
 #include "base/mem.h"
 #include "store/writer.h"
 
@@ -191,6 +192,7 @@ struct profile *table_profile_load(const struct table_profile *t)
 	take_columns(&b, b.p->sources);
 	take_names(&b, b.p->sources);
 	take_sums(&b, b.p->sources);
+	time_column_choose(b.p);
 	return b.p;
 }
 
