@@ -31,22 +31,6 @@ static bool orders_changes(const struct row_view *v)
 	return v->r->order <= RATIO;
 }
 
-/* Of the events that are told. */
-static uint64_t largest_share(const struct row_view *v, size_t row, bool is_inclusive)
-{
-	const struct comparison *c = &v->comparison;
-	uint64_t largest = 0;
-
-	if (v->r->json)
-		return row_view_largest_share(v, row, is_inclusive);
-	for (size_t i = 0; i < v->n_events * c->n_sources; i++) {
-		uint64_t share = row_view_share(v, row, c->columns[i], is_inclusive);
-
-		largest = share > largest ? share : largest;
-	}
-	return largest;
-}
-
 /* What has not changed is ordered by what it has itself. */
 static void weigh_row(struct row_view *v, struct ranking_row *to)
 {
@@ -60,19 +44,19 @@ static void weigh_row(struct row_view *v, struct ranking_row *to)
 		to->value = compare_cells_weight(
 			&cells, row_view_values(v, row, order == INCLUSIVE_CHANGE),
 			order == RATIO);
-		to->tie = largest_share(v, row, false);
-		to->tie += is_inclusive && largest_share(v, row, true);
+		to->tie = row_view_largest_share(v, row, false);
+		to->tie += is_inclusive && row_view_largest_share(v, row, true);
 		if (v->comparison.is_ideal && !v->r->json && !to->value &&
 		    to->tie < LEAST_SHARE)
 			to->tie = 0;
 	} else {
 		to->value =
 			row_view_values(v, row, order == INCLUSIVE)[v->r->sort_column];
-		to->tie = largest_share(v, row, true);
+		to->tie = row_view_largest_share(v, row, true);
 	}
 }
 
-static void order_rows(struct row_view *v)
+static int order_rows(struct row_view *v, struct err *e unused)
 {
 	struct ranking_options o = v->r->ranking;
 
@@ -88,24 +72,11 @@ static void order_rows(struct row_view *v)
 	if (o.by_name)
 		row_view_name_rows(v, v->m->n_rows);
 	v->n_shown = ranking_order(v->rows, v->m->n_rows, &o);
+	return 0;
 }
 
-/* As in a report of values (row_report.c). */
-static size_t fit_rows(struct row_view *v)
+static void print_text(const struct row_view *v, size_t n_others, FILE *out)
 {
-	size_t n_all = v->n_nonzero, n;
-
-	while (v->n_shown && (n = compare_table_n_events(v)) < v->n_events) {
-		v->n_events = n;
-		order_rows(v);
-	}
-	return n_all - v->n_nonzero;
-}
-
-static void print_text(struct row_view *v, FILE *out)
-{
-	size_t n_others = fit_rows(v);
-
 	report_head_print(v->r, out);
 	if (v->n_shown)
 		compare_table_print(v, n_others, out);
@@ -143,16 +114,21 @@ static void print_json(const struct row_view *v, const char *name, FILE *out)
 
 int compare_rows_show(struct row_view *v, const char *name, struct err *e)
 {
+	size_t n_others = 0;
 	int rc = row_view_open(v, true, e);
 
 	if (rc < 0)
 		return rc;
 	if (!v->r->json)
 		v->n_events = v->comparison.n_events;
-	order_rows(v);
+	rc = order_rows(v, e);
+	if (rc == 0 && !v->r->json)
+		rc = row_view_fit(v, compare_table_n_events, order_rows, &n_others, e);
+	if (rc < 0)
+		return rc;
 	if (v->r->json)
 		print_json(v, name, stdout);
 	else
-		print_text(v, stdout);
+		print_text(v, n_others, stdout);
 	return 0;
 }

@@ -80,22 +80,14 @@ static void put_column(struct buf *b, const struct report *r,
 	buf_puts(b, ")");
 }
 
-static void put_count(struct buf *b, uint32_t n, const char *of)
+/* "2 processes" behind what there is; of one `one`. */
+static void put_count(struct buf *b, uint32_t n, const char *one, const char *many)
 {
 	char s[TEXT_MAX];
 
 	if (b->size)
 		buf_puts(b, ", ");
-	buf_printf(b, "%s %s", text_count(s, n), of);
-}
-
-static void put_number(struct buf *b, uint32_t n, const char *plural)
-{
-	char s[TEXT_MAX];
-
-	if (b->size)
-		buf_puts(b, ", ");
-	buf_puts(b, text_number(s, n, plural));
+	buf_printf(b, "%s %s", text_count(s, n), n == 1 ? one : many);
 }
 
 /* exec makes another record of the same process: which records went on as another. */
@@ -150,13 +142,12 @@ static void put_counts(struct buf *b, const struct recording *rec,
 		       const bool *is_replaced)
 {
 	if (is_folded(rec)) {
-		uint32_t n = recording_n_processes(rec);
-
-		put_count(b, n, n == 1 ? "kind of process" : "kinds of process");
+		put_count(b, recording_n_processes(rec), "kind of process",
+			  "kinds of process");
 		return;
 	}
-	put_number(b, count_processes(rec, is_replaced), "processes");
-	put_number(b, count_threads(rec, is_replaced), "threads");
+	put_count(b, count_processes(rec, is_replaced), "process", "processes");
+	put_count(b, count_threads(rec, is_replaced), "thread", "threads");
 }
 
 static struct map_entry *take_most(struct map *n_by_name)
@@ -197,12 +188,12 @@ static void put_commands(const struct report *r, const struct recording *rec,
 
 		text_printable(name, sizeof(name),
 			       recording_string(rec, (uint32_t)most->key));
-		put_count(&b, (uint32_t)most->value, name);
+		put_count(&b, (uint32_t)most->value, name, name);
 		rest -= (uint32_t)most->value;
 		most->value = 0;
 	}
 	if (rest)
-		put_number(&b, rest, "others");
+		put_count(&b, rest, "other", "others");
 	report_text_line(out, r, "  ", &b);
 }
 

@@ -104,25 +104,6 @@ static int order_rows(struct row_view *v, struct err *e)
 	return v->code ? row_code_look(v->code, v->rows, v->n_shown, e) : 0;
 }
 
-/* What has nothing of the events that there is room for would be a row of dashes.  Which
- * rows there are makes columns wider or narrower in turn: never more columns. */
-static int fit_rows(struct row_view *v, size_t *ret_n_others, struct err *e)
-{
-	size_t n_all = v->n_nonzero, n;
-	int rc = 0;
-
-	*ret_n_others = 0;
-	/* Whatever stalled has time. */
-	if (v->code && v->r->order == STALLED)
-		return 0;
-	while (rc == 0 && v->n_shown && (n = value_table_n_events(v)) < v->n_events) {
-		v->n_events = n;
-		rc = order_rows(v, e);
-		*ret_n_others = n_all - v->n_nonzero;
-	}
-	return rc;
-}
-
 /* The row to look into: that has most itself. */
 static size_t hottest_row(const struct row_view *v)
 {
@@ -231,8 +212,9 @@ int row_report_run(struct options *o, const struct dimension *d, struct err *e)
 		rc = order_rows(&v, e);
 	if (rc < 0)
 		return rc;
-	if (!r.json)
-		rc = fit_rows(&v, &n_others, e);
+	/* Whatever stalled has time. */
+	if (!r.json && !(code && r.order == STALLED))
+		rc = row_view_fit(&v, value_table_n_events, order_rows, &n_others, e);
 	if (rc < 0)
 		return rc;
 	r.n_late_rows = code ? row_code_n_late(code) : 0;

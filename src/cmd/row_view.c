@@ -55,6 +55,10 @@ uint64_t row_view_share(const struct row_view *v, size_t row, size_t column,
 uint64_t row_view_largest_share(const struct row_view *v, size_t row, bool is_inclusive)
 {
 	uint64_t largest = 0;
+	const struct comparison *c = &v->comparison;
+	bool is_compared = c->n_events && !v->r->json;
+	const size_t *columns = is_compared ? c->columns : v->r->shown;
+	size_t n = is_compared ? v->n_events * c->n_sources : v->n_events;
 
 	for (size_t i = 0; i < v->n_events; i++) {
 		uint64_t share = row_view_share(v, row, v->r->shown[i], is_inclusive);
@@ -65,6 +69,21 @@ uint64_t row_view_largest_share(const struct row_view *v, size_t row, bool is_in
 }
 
 void row_view_name_rows(struct row_view *v, size_t n)
+int row_view_fit(struct row_view *v, row_view_fit_fn *n_events, row_view_order_fn *order,
+		 size_t *ret_n_others, struct err *e)
+{
+	size_t n_all = v->n_nonzero, n;
+	int rc = 0;
+
+	*ret_n_others = 0;
+	while (rc == 0 && v->n_shown && (n = n_events(v)) < v->n_events) {
+		v->n_events = n;
+		rc = order(v, e);
+		*ret_n_others = n_all - v->n_nonzero;
+	}
+	return rc;
+}
+
 {
 	for (size_t i = 0; i < n; i++) {
 		struct dimension_label label;

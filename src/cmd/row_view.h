@@ -44,10 +44,18 @@ void row_view_fini(struct row_view *v);
 
 /* By column of the profile. */
 const uint64_t *row_view_values(const struct row_view *v, size_t row, bool is_inclusive);
-/* A row's share of a column, of 1e12; the largest of the columns shown. */
+/* A row's share of a column, of 1e12; the largest of the columns shown, in a text of
+ * those that are compared. */
 uint64_t row_view_share(const struct row_view *v, size_t row, size_t column,
 			bool is_inclusive);
 uint64_t row_view_largest_share(const struct row_view *v, size_t row, bool is_inclusive);
+/* Leaves out events for which there is no room, and rows that have only these: they would
+ * be rows of dashes.  Which rows there are makes columns wider or narrower in turn: never
+ * more columns. */
+typedef size_t row_view_fit_fn(const struct row_view *v);
+typedef int row_view_order_fn(struct row_view *v, struct err *e);
+must_use int row_view_fit(struct row_view *v, row_view_fit_fn *n_events,
+			  row_view_order_fn *order, size_t *ret_n_others, struct err *e);
 /* Names of the first n of v->rows, to order them by. */
 void row_view_name_rows(struct row_view *v, size_t n);
 /* Of a column of the profile, over all rows. */
