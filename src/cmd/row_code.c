@@ -37,8 +37,8 @@ struct row_code {
 	const struct report *r;
 	const struct grouping *g;
 	struct stall_search *search;
-	uint64_t until_ns; /* of its CPU time; 0: at all */
-	size_t n_late;	   /* rows that there was no time for */
+	uint64_t until_ns;  /* of its CPU time; 0: at all */
+	size_t n_unweighed; /* rows that there was no time to order by their stalls */
 	bool has_text, has_lines;
 	uint32_t *known_of; /* [row]: index + 1; 0: not looked at */
 	VEC(struct known) known;
@@ -160,7 +160,7 @@ int row_code_stall(struct row_code *c, size_t row, struct stall_search_found *re
 	if (has_time_for(c, label.code_function))
 		rc = find_stall(c, &label, ret, e);
 	else
-		c->n_late++;
+		c->n_unweighed++;
 	grouping_label_fini(&label);
 	return rc;
 }
@@ -175,7 +175,6 @@ static int look_at(struct row_code *c, const struct dimension_label *l, struct k
 	*ret = (struct known){ .text = "" };
 	if (!has_time_for(c, l->code_function)) {
 		ret->is_late = true;
-		c->n_late++;
 		return 0;
 	}
 	rc = find_stall(c, l, &stalled.found, e);
@@ -270,12 +269,17 @@ bool row_code_note(const struct row_code *c, size_t row, struct buf *ret)
 	return true;
 }
 
+static bool is_late(const struct row_code *c, size_t row)
+{
+	return c->known_of[row] && c->known.at[c->known_of[row] - 1].is_late;
+}
+
 void row_code_json(const struct row_code *c, size_t row, struct json *j)
 {
 	const struct stalled *s = stall_of(c, row);
 	const struct stall_place *x;
 
-	if (c->known_of[row] && c->known.at[c->known_of[row] - 1].is_late)
+	if (is_late(c, row))
 		json_key_bool(j, "is_late", true);
 	if (*row_code_text(c, row))
 		json_key_str(j, "instruction", row_code_text(c, row));
@@ -296,9 +300,13 @@ void row_code_json(const struct row_code *c, size_t row, struct json *j)
 	json_object_end(j);
 }
 
-size_t row_code_n_late(const struct row_code *c)
+size_t row_code_n_late(const struct row_code *c, const struct ranking_row *rows, size_t n)
 {
-	return c->n_late;
+	size_t n_late = c->n_unweighed;
+
+	for (size_t i = 0; i < n; i++)
+		n_late += is_late(c, rows[i].id);
+	return n_late;
 }
 
 void row_code_print_legend(const struct row_code *c, FILE *out)
@@ -323,10 +331,10 @@ void row_code_print_legend(const struct row_code *c, FILE *out)
 				   ? "--event leaves out the counts, which tell exactly"
 				   : "a recording of bbcounts beside this one tells "
 				     "exactly");
-	if (c->n_late)
+	if (c->r->n_late_rows)
 		buf_printf(&b, "%s%s %s not looked at for want of time (--seconds)",
-			   b.size ? "; " : "", text_number(n, c->n_late, "rows"),
-			   c->n_late == 1 ? "was" : "were");
+			   b.size ? "; " : "", text_number(n, c->r->n_late_rows, "rows"),
+			   c->r->n_late_rows == 1 ? "was" : "were");
 	if (b.size)
 		report_text_labelled(c->r, "stalled", &b, out);
 }

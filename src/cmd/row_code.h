@@ -46,9 +46,11 @@ double row_code_share(const struct row_code *c, size_t row);
 bool row_code_note(const struct row_code *c, size_t row, struct buf *ret);
 /* The same, as keys of the object that is open. */
 void row_code_json(const struct row_code *c, size_t row, struct json *j);
-/* So many rows, shown or not, there was no time for. */
-size_t row_code_n_late(const struct row_code *c);
-/* What these are, below the table. */
+/* For so many there was no time: of those that are shown, and of all that would have had
+ * to be looked at to know which these are. */
+size_t row_code_n_late(const struct row_code *c, const struct ranking_row *rows,
+		       size_t n);
+/* What these are, below the table; the report knows how many are late. */
 void row_code_print_legend(const struct row_code *c, FILE *out);
 
 #endif

@@ -217,7 +217,7 @@ int row_report_run(struct options *o, const struct dimension *d, struct err *e)
 		rc = row_view_fit(&v, value_table_n_events, order_rows, &n_others, e);
 	if (rc < 0)
 		return rc;
-	r.n_late_rows = code ? row_code_n_late(code) : 0;
+	r.n_late_rows = code ? row_code_n_late(code, v.rows, v.n_shown) : 0;
 	if (r.json)
 		print_json(&v, stdout);
 	else
