@@ -20,21 +20,28 @@ size_t event_fit(const struct report *r, size_t least, event_fit_fn *make, void 
 	return n;
 }
 
-/* Whole names, as many as there is room for. */
-static void cut_names(struct buf *line, size_t width)
+/* Behind the line whole names, as many as there is room for; none has a comma before an
+ * ellipsis that stands for all. */
+static void put_names(struct buf *line, const char *names, size_t width)
 {
-	static const char more[] = ", …";
-	char *comma;
+	static const char before[] = ": ", between[] = ", ", more[] = ", …";
+	size_t used = text_width(buf_str(line)) + text_width(before), n = 0;
+	size_t room = width > used ? width - used : 0;
 
-	if (text_width(buf_str(line)) <= width)
+	if (text_width(names) <= room) {
+		buf_printf(line, "%s%s", before, names);
 		return;
-	do {
-		comma = strrchr(buf_str(line), ',');
-		if (!comma)
-			return;
-		line->size = (size_t)(comma - buf_str(line));
-	} while (text_width(buf_str(line)) + text_width(more) > width);
-	buf_puts(line, more);
+	}
+	for (const char *end = names; (end = strstr(end, between)); end++) {
+		own(buf_fini) struct buf some = { 0 };
+
+		buf_add(&some, names, (size_t)(end - names));
+		if (text_width(buf_str(&some)) + text_width(more) > room)
+			break;
+		n = some.size;
+	}
+	if (n)
+		buf_printf(line, "%s%.*s%s", before, (int)n, names, more);
 }
 
 void event_fit_print_names(const struct report *r, size_t n, const char *names,
@@ -45,9 +52,9 @@ void event_fit_print_names(const struct report *r, size_t n, const char *names,
 
 	if (!n)
 		return;
-	buf_printf(&line, "… %s %s not fit (--width, --event): %s",
-		   text_number(s, n, "more events"), n == 1 ? "does" : "do", names);
-	cut_names(&line, r->width);
+	buf_printf(&line, "… %s %s not fit (--width, --event)",
+		   text_number(s, n, "more events"), n == 1 ? "does" : "do");
+	put_names(&line, names, r->width);
 	report_text_line(out, r, "", &line);
 	if (n_rows)
 		fprintf(out, "… %s %s only these\n", text_number(s, n_rows, "more rows"),

@@ -19,7 +19,7 @@ size_t event_fit(const struct report *r, size_t least, event_fit_fn *make, void 
 /* That it is not all of them, and which are left out; that so many rows are left out as
  * they have only these.  Lines, or nothing. */
 void event_fit_print_rest(const struct report *r, size_t n, size_t n_rows, FILE *out);
-/* The same of n events, whose names are separated by commas. */
+/* The same of n events, whose names are separated by ", ". */
 void event_fit_print_names(const struct report *r, size_t n, const char *names,
 			   size_t n_rows, FILE *out);
 

@@ -16,3 +16,5 @@ dwell diff heap.dwell heap.dwell | sed -n "18,26p"
 dwell diff --sort change:mappings heap.dwell heap.dwell | sed -n "18,25p"
 dwell tree --json heap.dwell | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["rows"][0]["inclusive"]))'
 dwell callers --json main heap.dwell | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["rows"][0]["callees"]))'
+for width in 40 46 54 60 70; do dwell report --width $width heap.dwell | grep '^… .* not fit'; done
+for width in 60 80 90 100 120; do dwell report --width $width raw_events.dwell | grep '^… .* not fit'; done
