@@ -43,9 +43,11 @@ static int find_bound(const struct recording *r, const char *text, bool is_last,
 	else if (!number && strcmp(text, "start") != 0 &&
 		 (text_parse_u64(text, &number, NULL) < 0 || number > n))
 		return err_set(e, ERR_USAGE,
-			       "'%s' is no mark of %s, nor one of its %s "
+			       "'%s' is no mark of %s, nor %s%s "
 			       "('dwell global' lists them)",
-			       text, recording_path(r), text_number(s, n, "intervals"));
+			       text, recording_path(r),
+			       n == 1 ? "its only interval" : "one of its ",
+			       n == 1 ? "" : text_number(s, n, "intervals"));
 	*ret = end_of(r, (uint32_t)number);
 	return 0;
 }

@@ -13,8 +13,8 @@ static void tell(const char *path, const struct tally *t)
 {
 	char count[TEXT_MAX], safe[500];
 
-	printf("%s: %s samples\n", text_printable(safe, sizeof(safe), path),
-	       text_count(count, tally_n_samples(t)));
+	printf("%s: %s\n", text_printable(safe, sizeof(safe), path),
+	       text_number(count, tally_n_samples(t), "samples"));
 }
 
 static int run(struct options *o, char *const *operands, struct err *e)

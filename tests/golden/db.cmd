@@ -19,6 +19,8 @@ dwell db ls
 dwell db ls /dev
 dwell db ls nothing
 dwell db export db
+dwell db merge -o one single.dwell
+dwell db export -o one.dwell one
 dwell db merge -o x --keep pids example.dwell
 dwell db compact --max-age tomorrow db
 dwell report --db db --since soon

@@ -5,6 +5,7 @@ dwell heap --between warm,done --filter 'function == cache' --limit 1 heap_growt
 dwell heap --between warm,4 heap_growth.dwell
 dwell heap --between done,warm heap_growth.dwell
 dwell heap --between warm,hot heap_growth.dwell
+dwell heap --between hot,end single.dwell
 dwell heap --between warm,done heap.dwell
 dwell heap --timeline --limit 7 heap_growth.dwell
 dwell heap --timeline --limit 7 --width 160 heap_growth.dwell | tail -n +6
