@@ -161,6 +161,13 @@ static uint64_t piece_of(const struct io_rows_sums *s)
 	return bytes_of(s) / (s->sizes.sum - s->sizes.n[0]);
 }
 
+/* Below the rows, with a line left free before it. */
+static void print_paragraph(const struct rows_view *v, struct buf *text, FILE *out)
+{
+	fputc('\n', out);
+	report_text_paragraph(&v->report, text, out);
+}
+
 /* What could be done by fewer calls. */
 static void print_small(const struct rows_view *v, FILE *out)
 {
@@ -184,8 +191,7 @@ static void print_small(const struct rows_view *v, FILE *out)
 			   text_number(n, pair->sums.calls, "calls"), call,
 			   text_size(each, piece_of(&pair->sums)), file,
 			   text_size(size, IO_ROWS_BLOCK_BYTES), text_count(few, blocks));
-		fputc('\n', out);
-		report_text_paragraph(&v->report, &b, out);
+		print_paragraph(v, &b, out);
 	}
 }
 
@@ -194,6 +200,7 @@ static void print_unseen(const struct rows_view *v, FILE *out)
 {
 	const struct io_rows *io = v->of;
 	const struct profile *p = v->report.profile;
+	own(buf_fini) struct buf b = { 0 };
 	uint64_t calls = 0;
 	char n[TEXT_MAX];
 
@@ -201,32 +208,37 @@ static void print_unseen(const struct rows_view *v, FILE *out)
 		if (strcmp(profile_function(p, pair->call)->name,
 			   "[syscall io_uring_enter]") == 0)
 			calls += pair->sums.calls;
-	if (calls && !io->sees_requests)
-		fprintf(out,
-			"\n%s of io_uring_enter: the requests that %s over are not "
-			"seen\n",
-			text_number(n, calls, "calls"),
-			calls == 1 ? "it hands" : "they hand");
+	if (!calls || io->sees_requests)
+		return;
+	buf_printf(&b, "%s of io_uring_enter: the requests that %s over are not seen",
+		   text_number(n, calls, "calls"), calls == 1 ? "it hands" : "they hand");
+	print_paragraph(v, &b, out);
 }
 
 /* Whoever has not read of it takes it for all that there was. */
 static void print_wrapped(const struct rows_view *v, FILE *out)
 {
-	if (((const struct io_rows *)v->of)->is_wrapped)
-		fputs("\nSeen by wrappers in the programs: calls of their own and of "
-		      "their "
-		      "libraries,\nnot those that the C library makes itself (stdio, "
-		      "readdir, getaddrinfo), nor those of\nthe dynamic linker, static "
-		      "programs and Go; as root all are seen\n",
-		      out);
+	own(buf_fini) struct buf b = { 0 };
+
+	if (!((const struct io_rows *)v->of)->is_wrapped)
+		return;
+	buf_puts(&b, "Seen by wrappers in the programs: calls of their own and of their "
+		     "libraries, not those that the C library makes itself (stdio, "
+		     "readdir, getaddrinfo), nor those of the dynamic linker, static "
+		     "programs and Go; as root all are seen");
+	print_paragraph(v, &b, out);
 }
 
 static void print_joined(const struct rows_view *v, FILE *out)
 {
-	if (((const struct io_rows *)v->of)->n_joined)
-		fputs("\n* is the port of each of several connections: --by connection "
-		      "tells them apart\n",
-		      out);
+	own(buf_fini) struct buf b = { 0 };
+
+	if (!((const struct io_rows *)v->of)->n_joined)
+		return;
+	buf_puts(&b,
+		 "* is the port of each of several connections: --by connection tells "
+		 "them apart");
+	print_paragraph(v, &b, out);
 }
 
 static void print_below(const struct rows_view *v, FILE *out)

@@ -93,9 +93,8 @@ void report_text_column(const struct report *r, size_t column, struct buf *ret)
 	report_text_safe(ret, c->name);
 }
 
-/* From the column `indent` on, where the first line has begun. */
-static void put_wrapped(const struct report *r, unsigned indent, struct buf *text,
-			FILE *out)
+void report_text_indented(const struct report *r, unsigned indent, struct buf *text,
+			  FILE *out)
 {
 	const char *s = buf_str(text);
 	size_t room = r->width > indent + 20 ? r->width - indent : 20;
@@ -122,18 +121,23 @@ void report_text_labelled(const struct report *r, const char *label, struct buf 
 			  FILE *out)
 {
 	fprintf(out, "  %-*s", LABEL - 2, label);
-	put_wrapped(r, LABEL, text, out);
+	report_text_indented(r, LABEL, text, out);
 }
 
 void report_text_wrapped(const struct report *r, struct buf *text, FILE *out)
 {
 	fputs("  ", out);
-	put_wrapped(r, 2, text, out);
+	report_text_indented(r, 2, text, out);
 }
 
 void report_text_paragraph(const struct report *r, struct buf *text, FILE *out)
 {
-	put_wrapped(r, 0, text, out);
+	report_text_indented(r, 0, text, out);
+}
+
+const char *report_text_image(const struct profile_function *f)
+{
+	return f->kind == IMAGE_LABEL ? "" : f->image;
 }
 
 void report_text_others(const struct report *r, const char *others, FILE *out)

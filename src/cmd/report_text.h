@@ -20,6 +20,10 @@ void report_text_more(size_t n, FILE *out);
 const char *report_text_bold(bool on);
 /* Text from a recording. */
 void report_text_safe(struct buf *b, const char *s);
+/* The text wrapped at spaces, from that column on; the first line has begun there.
+ * Clears it. */
+void report_text_indented(const struct report *r, unsigned indent, struct buf *text,
+			  FILE *out);
 /* The text in one line, cut at the width; clears it. */
 void report_text_line(FILE *out, const struct report *r, const char *indent,
 		      struct buf *b);

@@ -6,10 +6,12 @@
 
 #include "analyze/sync_rows.h"
 #include "base/text.h"
+#include "cmd/report_options.h"
 #include "cmd/report_text.h"
 #include "cmd/rows_path.h"
 
-#define PATH_FRAMES 4 /* of a stack below a row; the innermost */
+#define PATH_FRAMES 4  /* of a stack below a row; the innermost */
+#define INDENT	    10 /* of what is told of a wait, behind how long it is */
 
 /* By what sync_rows_make() knows, in its order. */
 static const struct rows_by bys[] = {
@@ -177,12 +179,12 @@ static void print_one_unfinished(const struct rows_view *v,
 				 const struct sync_unfinished *u, FILE *out)
 {
 	own(buf_fini) struct buf b = { 0 }, path = { 0 };
-	char ns[TEXT_MAX], since[TEXT_MAX];
+	char ns[TEXT_MAX], since[TEXT_MAX], n[TEXT_MAX];
 	const struct rows_path frames = path_of(&u->path);
 
 	report_text_safe(&b, u->thread);
 	if (u->n > 1)
-		buf_printf(&b, " and others, %" PRIu64 " together", u->n);
+		buf_printf(&b, " and others, %s together", text_count(n, u->n));
 	buf_printf(&b, ", for %s", u->what);
 	if (*u->name != '[' || text_starts(u->name, "[0x")) {
 		buf_puts(&b, " ");
@@ -197,42 +199,51 @@ static void print_one_unfinished(const struct rows_view *v,
 		report_text_safe(&b, u->holder);
 	}
 	rows_path_text(&path, &v->report, &frames, "waits in ", false, PATH_FRAMES, 1);
-	fprintf(out, "%8s  %s\n          %s\n", text_duration(ns, u->ns), buf_str(&b),
-		buf_str(&path));
+	fprintf(out, "%*s  ", INDENT - 2, text_duration(ns, u->ns));
+	report_text_indented(&v->report, INDENT, &b, out);
+	fprintf(out, "%*s", INDENT, "");
+	report_text_indented(&v->report, INDENT, &path, out);
 }
 
 static void print_unfinished(const struct rows_view *v, FILE *out)
 {
 	const struct sync_rows *sync = v->of;
-	size_t n = sync->unfinished.n, shown = v->limit && v->limit < n ? v->limit : n;
+	size_t n = sync->unfinished.n, shown = report_options_shown(v->limit, n);
 
 	if (!n)
 		return;
 	fprintf(out, "\nWaits that had not ended\n\n");
 	for (size_t i = 0; i < shown; i++)
 		print_one_unfinished(v, &sync->unfinished.at[i], out);
-	if (shown < n)
-		fprintf(out, "… %zu more (--limit 0 shows all)\n", n - shown);
+	report_text_more(n - shown, out);
 }
 
 static void print_short(const struct rows_view *v, FILE *out)
 {
 	struct sync_short s = sync_rows_short(v->report.profile);
 	char threshold[TEXT_MAX], n[TEXT_MAX], ns[TEXT_MAX];
+	own(buf_fini) struct buf b = { 0 };
 
-	if (s.n)
-		fprintf(out, "\n%s shorter than %s, %s together, %s only counted\n",
-			text_number(n, s.n, "waits"),
-			text_duration(threshold, s.threshold_ns), text_duration(ns, s.ns),
-			s.n == 1 ? "was" : "were");
+	if (!s.n)
+		return;
+	buf_printf(&b, "%s shorter than %s, %s together, %s only counted",
+		   text_number(n, s.n, "waits"), text_duration(threshold, s.threshold_ns),
+		   text_duration(ns, s.ns), s.n == 1 ? "was" : "were");
+	fputc('\n', out);
+	report_text_paragraph(&v->report, &b, out);
 }
 
-static void print_because(FILE *out, const char *what, const char *why)
+static void print_because(const struct rows_view *v, const char *what, const char *why,
+			  FILE *out)
 {
 	own(buf_fini) struct buf b = { 0 };
 
+	if (!why)
+		return;
+	buf_printf(&b, "%s: ", what);
 	report_text_safe(&b, why);
-	fprintf(out, "%s: %s\n", what, buf_str(&b));
+	fputc('\n', out);
+	report_text_paragraph(&v->report, &b, out);
 }
 
 /* What the kernel alone sees, and of a process that ran already what is not wrapped
@@ -240,27 +251,24 @@ static void print_because(FILE *out, const char *what, const char *why)
 static void print_unseen(const struct rows_view *v, FILE *out)
 {
 	const struct profile *p = v->report.profile;
-	const char *unseen = sync_rows_note(p, SYNC_ROWS_UNSEEN);
-	const char *unwrapped = sync_rows_note(p, SYNC_ROWS_UNWRAPPED);
 	const char *wrapped = sync_rows_note(p, SYNC_ROWS_WRAPPED);
+	own(buf_fini) struct buf b = { 0 };
 
-	if (wrapped)
-		fprintf(out,
-			"\nConditions, semaphores, barriers and ends of threads %s\n",
-			strcmp(wrapped, "locks") != 0
-				? "were not observed"
-				: "are as the kernel sees them:\n"
-				  "who found that there was nothing to wait for is not "
-				  "there");
-	if (unseen)
-		print_because(
-			out,
-			"\nWaits that do not go through the C library (Go, Rust, raw "
-			"futexes) were not\nobserved",
-			unseen);
-	if (unwrapped)
-		print_because(out, "\nAll waits of a process are as the kernel sees them",
-			      unwrapped);
+	if (wrapped) {
+		buf_printf(&b, "Conditions, semaphores, barriers and ends of threads %s",
+			   strcmp(wrapped, "locks") != 0
+				   ? "were not observed"
+				   : "are as the kernel sees them: who found that there "
+				     "was nothing to wait for is not there");
+		fputc('\n', out);
+		report_text_paragraph(&v->report, &b, out);
+	}
+	print_because(v,
+		      "Waits that do not go through the C library (Go, Rust, raw "
+		      "futexes) were not observed",
+		      sync_rows_note(p, SYNC_ROWS_UNSEEN), out);
+	print_because(v, "All waits of a process are as the kernel sees them",
+		      sync_rows_note(p, SYNC_ROWS_UNWRAPPED), out);
 }
 
 static void print_below(const struct rows_view *v, FILE *out)
