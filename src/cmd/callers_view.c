@@ -36,7 +36,7 @@ static const char *image_of(const struct callers_view *v, uint32_t function)
 {
 	return function == METRICS_TOTAL
 		       ? ""
-		       : profile_function(v->r->profile, function)->image;
+		       : report_text_image(profile_function(v->r->profile, function));
 }
 
 /* Of the events that are told. */

@@ -522,10 +522,12 @@ void report_head_function(const struct report *r, uint32_t function, FILE *out)
 	own(buf_fini) struct buf line = { 0 }, where = { 0 };
 	size_t room = r->width, used;
 
-	buf_puts(&where, "  in ");
-	report_text_safe(&where, f->image);
+	if (*report_text_image(f)) {
+		buf_puts(&where, "  in ");
+		report_text_safe(&where, f->image);
+	}
 	if (f->decl_file) {
-		buf_puts(&where, ", ");
+		buf_puts(&where, where.size ? ", " : "  in ");
 		report_text_safe(&where, f->decl_file);
 		if (f->decl_line)
 			buf_printf(&where, ":%u", f->decl_line);

@@ -46,6 +46,9 @@ void report_text_quoted(struct buf *to, const char *name);
 void report_text_recording(const struct report *r, size_t source, struct buf *ret);
 /* Of an event: "12.3 s of cpu-time", "302 allocations", "1 allocation". */
 void report_text_amount(struct buf *b, const struct profile_column *c, uint64_t value);
+/* The image that a function is in; "" of what is none: a lock or a file is called so
+ * itself. */
+const char *report_text_image(const struct profile_function *f);
 /* What else a function's name matched, and an empty line; nothing of "". */
 void report_text_others(const struct report *r, const char *others, FILE *out);
 /* "[2] " when there are several recordings. */

@@ -39,7 +39,7 @@ static void put_row(const struct report *r, struct report_table *t, const struct
 		report_table_cell(t, report_value_pct(s, u->by_calls[at], total));
 	}
 	report_table_cell(t, f->label);
-	report_table_cell(t, f->image);
+	report_table_cell(t, report_text_image(f));
 }
 
 void report_under_print(const struct report *r, FILE *out)

@@ -7,6 +7,7 @@
 
 #include "analyze/names.h"
 #include "base/mem.h"
+#include "cmd/report_text.h"
 #include "cmd/row_code.h"
 
 int row_view_open(struct row_view *v, bool is_shared, struct err *e)
@@ -54,21 +55,20 @@ uint64_t row_view_share(const struct row_view *v, size_t row, size_t column,
 
 uint64_t row_view_largest_share(const struct row_view *v, size_t row, bool is_inclusive)
 {
-	uint64_t largest = 0;
 	const struct comparison *c = &v->comparison;
 	bool is_compared = c->n_events && !v->r->json;
 	const size_t *columns = is_compared ? c->columns : v->r->shown;
 	size_t n = is_compared ? v->n_events * c->n_sources : v->n_events;
+	uint64_t largest = 0;
 
-	for (size_t i = 0; i < v->n_events; i++) {
-		uint64_t share = row_view_share(v, row, v->r->shown[i], is_inclusive);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t share = row_view_share(v, row, columns[i], is_inclusive);
 
 		largest = share > largest ? share : largest;
 	}
 	return largest;
 }
 
-void row_view_name_rows(struct row_view *v, size_t n)
 int row_view_fit(struct row_view *v, row_view_fit_fn *n_events, row_view_order_fn *order,
 		 size_t *ret_n_others, struct err *e)
 {
@@ -84,6 +84,7 @@ int row_view_fit(struct row_view *v, row_view_fit_fn *n_events, row_view_order_f
 	return rc;
 }
 
+void row_view_name_rows(struct row_view *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct dimension_label label;
@@ -151,6 +152,13 @@ static void put_line(struct report_table *t, const struct dimension_label *l)
 	report_table_cell(t, buf_str(&text));
 }
 
+static const char *image_of(const struct row_view *v, const struct dimension_label *l)
+{
+	return l->function == MODEL_NONE
+		       ? l->image
+		       : report_text_image(profile_function(v->r->profile, l->function));
+}
+
 void row_view_put_names(const struct row_view *v, struct report_table *t, size_t row)
 {
 	struct dimension_label label;
@@ -168,7 +176,7 @@ void row_view_put_names(const struct row_view *v, struct report_table *t, size_t
 	if (has_lines(v))
 		put_line(t, &label);
 	if (has_image(v))
-		report_table_cell(t, label.image);
+		report_table_cell(t, image_of(v, &label));
 	grouping_label_fini(&label);
 }
 

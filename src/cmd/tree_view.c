@@ -66,10 +66,10 @@ static void put_node(struct tree_view *v, uint32_t id, const char *branch)
 	put_numbers(v, inclusive_of(v, id), exclusive_of(v, id));
 	report_table_decorated(v->table, buf_str(&before), name_of(v, id),
 			       buf_str(&after));
-	report_table_cell(v->table,
-			  n->function == MODEL_NONE
-				  ? ""
-				  : profile_function(v->r->profile, n->function)->image);
+	report_table_cell(v->table, n->function == MODEL_NONE
+					    ? ""
+					    : report_text_image(profile_function(
+						      v->r->profile, n->function)));
 }
 
 /* The children that were not opened are one line. */
