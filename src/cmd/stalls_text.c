@@ -26,7 +26,7 @@
 #define ON_THE_WAY   "→ "   /* before the address of who had not come yet */
 #define DEVIATIONS   2.0    /* what is within may be chance */
 #define ENOUGH	     100    /* samples: chance makes a fifth of them */
-#define LEAST_GROWTH 0.0005 /* of the cycles: what is below is 0.0 % */
+#define LEAST_SHOWN  0.0005 /* of the cycles: what is below is 0.0 % */
 
 static const char *put_pct(char *s, double part, double whole)
 {
@@ -193,6 +193,20 @@ static void put_where(const struct stalls_view *v, struct table *t, unsigned lin
 	table_cell(t, row ? name_of(v, row->function, name, sizeof(name)) : "");
 }
 
+/* Nothing of it is seen: a sum says so, a part of it has no row. */
+static bool is_nothing(const struct stalls_line *l, double cycles)
+{
+	double most = fmax(fmax(fabs(l->low), fabs(l->high)), fabs(l->mean));
+
+	return l->part != STALLS_SUBTOTAL && most < LEAST_SHOWN * cycles;
+}
+
+static void put_left_rows(size_t n, FILE *out)
+{
+	if (n)
+		fputs("  Parts without a row are 0.0 % at most\n", out);
+}
+
 static void put_line(struct table *t, const struct stalls_line *l, double cycles)
 {
 	char low[TEXT_MAX], high[TEXT_MAX], mean[TEXT_MAX];
@@ -231,8 +245,13 @@ static void put_sum(const struct stalls_view *v, FILE *out)
 	own(table_freep) struct table *t = table_new(columns, is_wide ? 5 : 4);
 	struct table_style style = { .width = v->r->width,
 				     .colour = command_terminal()->colour };
+	size_t n_left = 0;
 
 	for (unsigned i = 0; i < STALLS_N_LINES; i++) {
+		if (is_nothing(&v->lines.at[i], v->total.cycles)) {
+			n_left++;
+			continue;
+		}
 		put_line(t, &v->lines.at[i], v->total.cycles);
 		if (is_wide)
 			put_where(v, t, i);
@@ -242,6 +261,7 @@ static void put_sum(const struct stalls_view *v, FILE *out)
 	if (is_wide)
 		table_cell(t, "");
 	table_print(t, &style, out);
+	put_left_rows(n_left, out);
 	if (v->total.n_stalls)
 		fprintf(out, "  %.1f causes that cannot be ruled out for a stall\n",
 			(double)v->total.n_candidates / (double)v->total.n_stalls);
@@ -288,7 +308,7 @@ static void put_worst(struct report_table *t, const struct stalls_row *row)
 	for (unsigned i = 1; i < STALL_N_CAUSES; i++)
 		if (causes[i].high > causes[worst].high)
 			worst = i;
-	if (causes[worst].high >= LEAST_GROWTH * cycles)
+	if (causes[worst].high >= LEAST_SHOWN * cycles)
 		snprintf(text, sizeof(text), "%s %.0f–%.0f %%", causes[worst].text,
 			 100 * causes[worst].low / cycles,
 			 100 * causes[worst].high / cycles);
@@ -519,16 +539,23 @@ static void put_two(const struct stalls_view *v, const struct stalls_view *other
 	const struct stalls_line all[] = { total_of(v), total_of(other) };
 	bool is_estimated = v->lines.is_estimated || other->lines.is_estimated;
 	own(buf_fini) struct buf note = { 0 };
+	size_t n_left = 0;
 
-	for (unsigned i = 0; i < STALLS_N_LINES; i++)
-		put_line_of_both(t, v, &v->lines.at[i], other, &other->lines.at[i],
-				 is_estimated);
+	for (unsigned i = 0; i < STALLS_N_LINES; i++) {
+		if (is_nothing(&v->lines.at[i], v->total.cycles) &&
+		    is_nothing(&other->lines.at[i], other->total.cycles))
+			n_left++;
+		else
+			put_line_of_both(t, v, &v->lines.at[i], other,
+					 &other->lines.at[i], is_estimated);
+	}
 	table_rule(t);
 	put_line_of_both(t, v, &all[0], other, &all[1], false);
 	table_print(t, &style, out);
 	buf_puts(&note, "First and Second are shares of each run's cycles, growth of "
 			"the first one's");
 	report_text_wrapped(v->r, &note, out);
+	put_left_rows(n_left, out);
 }
 
 void stalls_text_print_two(const struct stalls_view *v, const struct stalls_view *other,
