@@ -212,13 +212,6 @@ static inline void pop(struct region_tree *t)
 		t->nodes[a->node].inclusive += t->last - a->start;
 }
 
-/* Is it the region, or the function that returns there?  back 0: anywhere. */
-static inline bool is_it(const struct region_activation *a, uint32_t region,
-			 uintptr_t back)
-{
-	return a->region == region && (!back || a->frame.back == back);
-}
-
 static void end_from(struct region_tree *t, uint32_t i)
 {
 	while (t->depth > i + 1) {
@@ -233,7 +226,7 @@ static __attribute__((noinline)) bool end_outer(struct region_tree *t, uint32_t 
 {
 	uint32_t i = t->depth;
 
-	while (--i && !is_it(&t->active[i], region, back))
+	while (--i && !region_tree_is(&t->active[i], region, back))
 		;
 	if (i) {
 		end_from(t, i);
@@ -253,8 +246,9 @@ static inline bool end(struct region_tree *t, uint32_t region, uintptr_t back,
 		return true;
 	}
 	pass(t, now);
-	if (__builtin_expect(
-		    t->depth > 1 && is_it(&t->active[t->depth - 1], region, back), 1)) {
+	if (__builtin_expect(t->depth > 1 && region_tree_is(&t->active[t->depth - 1],
+							    region, back),
+			     1)) {
 		pop(t);
 		return true;
 	}

@@ -78,12 +78,21 @@ bool region_tree_end(struct region_tree *t, uint32_t region, uint64_t now);
  * known which.  Those within were left by a jump. */
 bool region_tree_return(struct region_tree *t, uint32_t region, uintptr_t back,
 			uint64_t now);
-/* Does it end without one, as it is muted? */
-static inline bool region_tree_ends_muted(const struct region_tree *t, uint32_t region)
+/* Is it the region, or the function that returns there?  back 0: anywhere. */
+static inline bool region_tree_is(const struct region_activation *a, uint32_t region,
+				  uintptr_t back)
+{
+	return a->region == region && (!back || a->frame.back == back);
+}
+/* Does it end without a look at the clock, as it is muted?  back: as above, 0 of what is
+ * no function.  One of the same region that is not muted may be what ends, and this one
+ * have been left by a jump. */
+static inline bool region_tree_ends_muted(const struct region_tree *t, uint32_t region,
+					  uintptr_t back)
 {
 	const struct region_activation *a = &t->active[t->depth - 1];
 
-	return a->live != t->depth - 1 && a->region == region;
+	return a->live != t->depth - 1 && region_tree_is(a, region, back);
 }
 /* End those, from the innermost on, whose frames are gone where a function has this one:
  * an exit that nobody told.  What is within them and has no frame ends with them. */

@@ -80,8 +80,8 @@ static void end(struct dwell_region *region)
 	if (!t)
 		return;
 	n = name_of(region);
-	now = region_tree_ends_muted(&t->tree, n->number) ? t->tree.last
-							  : region_thread_now(t);
+	now = region_tree_ends_muted(&t->tree, n->number, 0) ? t->tree.last
+							     : region_thread_now(t);
 	region_tree_end(&t->tree, n->number, now);
 	if (t->tree.depth == 1)
 		region_thread_rest(t, now);
@@ -144,9 +144,12 @@ EXPORT void __cyg_profile_func_exit(void *function, void *site)
 		return;
 	number = region_names_function(function);
 	if (number) {
-		now = region_tree_ends_muted(&t->tree, number) ? t->tree.last
-							       : region_thread_now(t);
-		region_tree_return(&t->tree, number, (uintptr_t)site, now);
+		uintptr_t back = (uintptr_t)site;
+
+		now = region_tree_ends_muted(&t->tree, number, back)
+			      ? t->tree.last
+			      : region_thread_now(t);
+		region_tree_return(&t->tree, number, back, now);
 		if (t->tree.depth == 1)
 			region_thread_rest(t, now);
 	}

@@ -122,9 +122,9 @@ static void a_muted_region_keeps_its_place(void **state)
 	region_tree_pass(t, 15);
 	check(t, inside, 2);
 	region_tree_end(t, BAR, 15);
-	assert_true(region_tree_ends_muted(t, FOO));
+	assert_true(region_tree_ends_muted(t, FOO, 0));
 	region_tree_end(t, FOO, t->last);
-	assert_false(region_tree_ends_muted(t, MAIN));
+	assert_false(region_tree_ends_muted(t, MAIN, 0));
 	assert_true(region_tree_end(t, MAIN, 20));
 	assert_int_equal(t->n_unmatched + t->n_cut, 0);
 }
@@ -138,10 +138,10 @@ static void a_region_without_a_number_is_refused(void **state)
 	region_tree_begin_muted(t, 0, NULL);
 	region_tree_begin_muted(t, 0, NULL);
 	assert_int_equal(t->n_refused, 2);
-	assert_true(region_tree_ends_muted(t, 0));
+	assert_true(region_tree_ends_muted(t, 0, 0));
 	assert_true(region_tree_end(t, 0, t->last));
 	assert_true(region_tree_end(t, 0, t->last));
-	assert_false(region_tree_ends_muted(t, 0));
+	assert_false(region_tree_ends_muted(t, 0, 0));
 	assert_false(region_tree_end(t, 0, 5));
 	region_tree_pass(t, 10);
 	check(t, want, 1);
@@ -215,6 +215,27 @@ static void who_is_left_by_a_jump_to_itself_is_not_who_returns(void **state)
 	assert_int_equal(region_tree_n_slices(t), 1);
 	assert_false(region_tree_return(t, FOO, outer.back, 20));
 	assert_int_equal(t->n_unmatched, 1);
+}
+
+/* Its group was switched off when it called itself, and it is left by a jump to where it
+ * was called first: its own end has a time. */
+static void who_is_left_muted_by_a_jump_to_itself_has_no_part_in_its_end(void **state)
+{
+	struct region_tree *t = *state;
+	static const struct region_frame outer = { 0x8000, 0x410, 0x500 };
+	static const struct region_frame within = { 0x7000, 0x520, 0x500 };
+	static const struct region_slice want[] = { { MAIN, 0, 1, 1, 11, 20, 11, 20 } };
+
+	region_tree_begin(t, MAIN, 0, &in_main);
+	region_tree_begin(t, FOO, 1, &outer);
+	region_tree_begin_muted(t, FOO, &within);
+	assert_true(region_tree_ends_muted(t, FOO, within.back));
+	assert_false(region_tree_ends_muted(t, FOO, outer.back));
+	assert_true(region_tree_return(t, FOO, outer.back, 10));
+	region_tree_pass(t, 20);
+	check(t, want, 1);
+	assert_int_equal(t->nodes[2].inclusive, 9);
+	assert_int_equal(t->n_cut, 1);
 }
 
 static void a_function_within_anothers_frame_is_in_it(void **state)
@@ -371,6 +392,7 @@ int main(void)
 		TEST(functions_whose_frames_are_gone_have_ended),
 		TEST(what_a_function_has_begun_ends_with_its_frame),
 		TEST(who_is_left_by_a_jump_to_itself_is_not_who_returns),
+		TEST(who_is_left_muted_by_a_jump_to_itself_has_no_part_in_its_end),
 		TEST(a_function_within_anothers_frame_is_in_it),
 		TEST(who_is_inlined_into_itself_is_not_gone),
 		TEST(a_counter_takes_no_time),
