@@ -219,7 +219,8 @@ int procfs_descendants(pid_t pid, struct procfs_ids *ret, struct err *e)
 	int rc = procfs_processes(&pids, e);
 
 	for (size_t i = 0; i < pids.ids.n; i++) {
-		bool is_there = procfs_stat(pids.ids.at[i], &stat, NULL) == 0;
+		bool is_there = procfs_stat(pids.ids.at[i], &stat, NULL) == 0 &&
+				!(stat.is_ending && procfs_has_ended(pids.ids.at[i]));
 
 		*vec_push(&parents.ids) = is_there ? (pid_t)stat.ppid : -1;
 	}

@@ -56,7 +56,8 @@ void procfs_ids_fini(struct procfs_ids *ids);
 must_use int procfs_processes(struct procfs_ids *ret, struct err *e);
 /* And not another thread of one. */
 bool procfs_is_process(pid_t id);
-/* The process's children, their children and so on, as they are while it looks. */
+/* The process's children, their children and so on, as they are while it looks; not those
+ * that have ended. */
 must_use int procfs_descendants(pid_t pid, struct procfs_ids *ret, struct err *e);
 must_use int procfs_tasks(pid_t pid, struct procfs_ids *ret, struct err *e);
 /* Ended or about to, with memory no more, though perhaps nobody has waited for it yet; a

@@ -136,6 +136,13 @@ static void descendants_are_children_and_their_children(void **state)
 	assert_int_equal(procfs_descendants(inner, &ids, NULL), 0);
 	assert_int_equal(ids.ids.n, 0);
 	kill(inner, SIGKILL);
+	/* It has ended, and nobody waits for it. */
+	while (!procfs_has_ended(inner))
+		usleep(1000);
+	assert_int_equal(kill(inner, 0), 0);
+	assert_int_equal(procfs_descendants(getpid(), &ids, NULL), 0);
+	assert_true(has(&ids, child));
+	assert_false(has(&ids, inner));
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	close(grandchild[0]);
