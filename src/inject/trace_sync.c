@@ -102,25 +102,34 @@ static void tell_place(uintptr_t address)
 	__atomic_store_n(place, address, __ATOMIC_RELAXED);
 }
 
-/* This thread's place; NULL: there are too many. */
-static struct wire_tracer_waiting *waiting_place(void)
+static struct wire_tracer_waiting *waiting_at(uint32_t i)
+{
+	char *header = (char *)trace_runtime.ring.header;
+
+	return (struct wire_tracer_waiting *)(header + WIRE_SAMPLER_PAGE) + i;
+}
+
+/* This thread's place; NULL: so many others wait that there is none. */
+static struct wire_tracer_waiting *take_place(void)
 {
 	struct wire_sampler_ring *header = trace_runtime.ring.header;
-	uint32_t i = trace_thread_number(), n;
+	struct wait_place *place = trace_thread_wait_place();
+	uint32_t n;
 
-	if (i >= WIRE_SAMPLER_N_WAITING || !header)
+	if (!header || !place || !wait_place_take(place))
 		return NULL;
 	n = __atomic_load_n(&header->n_waiting, __ATOMIC_RELAXED);
-	while (n <= i && !__atomic_compare_exchange_n(&header->n_waiting, &n, i + 1, true,
-						      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while (n <= place->at &&
+	       !__atomic_compare_exchange_n(&header->n_waiting, &n, place->at + 1, true,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
-	return (struct wire_tracer_waiting *)((char *)header + WIRE_SAMPLER_PAGE) + i;
+	return waiting_at(place->at);
 }
 
 /* In case it never ends, which nobody will tell. */
 static void begin_waiting(const struct trace_wait *w)
 {
-	struct wire_tracer_waiting *at = waiting_place();
+	struct wire_tracer_waiting *at = take_place();
 
 	if (!at)
 		return;
@@ -139,10 +148,12 @@ static void begin_waiting(const struct trace_wait *w)
 
 static void end_waiting(void)
 {
-	struct wire_tracer_waiting *at = waiting_place();
+	struct wait_place *place = trace_thread_wait_place();
 
-	if (at)
-		__atomic_store_n(&at->since_ns, 0, __ATOMIC_RELAXED);
+	if (!trace_runtime.ring.header || !place || !place->is_taken)
+		return;
+	__atomic_store_n(&waiting_at(place->at)->since_ns, 0, __ATOMIC_RELAXED);
+	wait_place_give(place);
 }
 
 bool trace_sync_begin(struct trace_wait *w)
@@ -206,5 +217,6 @@ void trace_sync_after_fork(void)
 {
 	memset(trace_sync_waiting, 0, sizeof(trace_sync_waiting));
 	threshold_ns = UINT64_MAX;
+	wait_place_reset();
 	trace_local()->within = NULL;
 }

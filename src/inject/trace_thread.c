@@ -23,8 +23,8 @@
 struct trace_thread {
 	struct trace_thread *next; /* made before */
 	int tid;		   /* whose it is; 0: nobody's */
-	uint32_t number;	   /* how many were made before */
-	uintptr_t busy;		   /* frame of who walks the stack, 0: nobody */
+	struct wait_place place;
+	uintptr_t busy; /* frame of who walks the stack, 0: nobody */
 	uintptr_t stack_lo, stack_hi;
 	stack_t handlers;	 /* where signals' run that ask for it */
 	uint32_t handlers_at;	 /* handlers_moved then; else it is not known */
@@ -114,7 +114,7 @@ static struct trace_thread *make(int tid)
 		return NULL;
 	t->cache = (void *)((char *)t + cache_at());
 	t->tid = tid;
-	t->number = __atomic_fetch_add(&n_made, 1, __ATOMIC_RELAXED);
+	t->place.at = __atomic_fetch_add(&n_made, 1, __ATOMIC_RELAXED);
 	t->next = __atomic_load_n(&newest, __ATOMIC_RELAXED);
 	while (!__atomic_compare_exchange_n(&newest, &t->next, t, true, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED))
@@ -195,6 +195,7 @@ void trace_thread_after_fork(void)
 
 	for (struct trace_thread *t = newest; t; t = t->next) {
 		t->tid = 0;
+		t->place.is_taken = false;
 		t->fpe.likely = 0; /* what is open there is the parent's to settle */
 	}
 	hand = NULL;
@@ -459,11 +460,11 @@ void *trace_thread_handler_stack(void)
 	return t ? handler_stack_hi(t) : NULL;
 }
 
-uint32_t trace_thread_number(void)
+struct wait_place *trace_thread_wait_place(void)
 {
-	const struct trace_thread *t = trace_local()->thread;
+	struct trace_thread *t = trace_local()->thread;
 
-	return t ? t->number : UINT32_MAX;
+	return t ? &t->place : NULL;
 }
 
 int trace_thread_tid(void)

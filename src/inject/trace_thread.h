@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "inject/wait_place.h"
+
 struct trace_fpe_event;
 
 /* The id, told to the recorder, of the stack that ends in the caller of the function
@@ -33,10 +35,9 @@ void trace_thread_call(void *stack, void (*f)(void *), void *arg);
 void trace_thread_unmap(void);
 /* This thread's stack for that, its upper end; NULL without memory. */
 void *trace_thread_handler_stack(void);
-/* The number of this thread among those that are there at once, from 0 on, once a stack
- * of it was taken; UINT32_MAX: it has none. */
-uint32_t trace_thread_number(void);
-/* Its id; 0: it has no number. */
+/* Where it tells what it waits for, once a stack of it was taken; NULL: none was. */
+struct wait_place *trace_thread_wait_place(void);
+/* Its id; 0: as above. */
 int trace_thread_tid(void);
 /* Where this thread has handlers of signals run from now on; NULL: it may be anywhere. */
 void trace_thread_set_handlers(const stack_t *stack);

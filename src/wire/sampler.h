@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define WIRE_SAMPLER_MAGIC   UINT32_C(0x70536c64) /* "dlSp" */
-#define WIRE_SAMPLER_VERSION 9
+#define WIRE_SAMPLER_VERSION 10
 
 /* The target's environment: the directory, an absolute path. */
 #define WIRE_SAMPLER_ENV "DWELL_SAMPLER"
@@ -33,9 +33,9 @@
 #define WIRE_SAMPLER_DIRECTORY_MAX 128 /* bytes of the path, terminator included */
 
 #define WIRE_SAMPLER_PAGE 4096 /* both headers */
-/* Behind a ring's header and before its records: of so many threads of a tracer what each
- * waits for (struct wire_tracer_waiting). */
-#define WIRE_SAMPLER_N_WAITING	   256
+/* Behind a ring's header and before its records: of so many threads of a tracer that wait
+ * at once what each waits for (struct wire_tracer_waiting). */
+#define WIRE_SAMPLER_N_WAITING	   512
 #define WIRE_SAMPLER_WAITING_BYTES 64
 #define WIRE_SAMPLER_RECORDS_AT                                                          \
 	(WIRE_SAMPLER_PAGE + WIRE_SAMPLER_N_WAITING * WIRE_SAMPLER_WAITING_BYTES)
@@ -165,7 +165,8 @@ struct wire_sampler_ring {
 	uint64_t n_threads_refused; /* threads that could not get one */
 	/* Of a tracer: waits that were too short to be told, and their time. */
 	uint64_t n_short_waits, short_wait_ns;
-	uint32_t n_waiting, pad3; /* places of threads that wait which were ever used */
+	uint32_t n_waiting,
+		pad3; /* places of threads that wait up to the last ever used */
 };
 
 _Static_assert(__builtin_offsetof(struct wire_sampler_ring, head) == 128, "layout");

@@ -2,6 +2,7 @@
  *
  * deadlock MODE - threads that wait for ever, and others that do not any more.
  *
+ * crowd: as locks, but before there are many threads at once, which wait for nothing.
  * locks: two threads take two mutexes in opposite order, one is in a wait for a condition
  * that never comes, and the first one joins.  words: one thread waits for a word, without
  * the C library.  Once all of them sleep, "ready PID TID...".
@@ -133,6 +134,41 @@ static void locks(void)
 	pthread_join(threads[0], NULL);
 }
 
+/* More than may be told at once. */
+#define N_CROWD		  1200
+#define CROWD_STACK_BYTES (64 << 10)
+
+static int n_come;
+
+static void *come_and_go(void *barrier)
+{
+	pthread_barrier_t own;
+
+	(void)barrier;
+	pthread_barrier_init(&own, NULL, 1);
+	pthread_barrier_wait(&own);
+	__atomic_fetch_add(&n_come, 1, __ATOMIC_SEQ_CST);
+	for (int n; (n = __atomic_load_n(&n_come, __ATOMIC_SEQ_CST)) < N_CROWD;)
+		syscall(SYS_futex, &n_come, FUTEX_WAIT_PRIVATE, n, NULL, NULL, 0);
+	syscall(SYS_futex, &n_come, FUTEX_WAKE_PRIVATE, N_CROWD, NULL, NULL, 0);
+	return NULL;
+}
+
+static void crowd(void)
+{
+	static pthread_t threads[N_CROWD];
+	pthread_attr_t attr;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, CROWD_STACK_BYTES);
+	for (int i = 0; i < N_CROWD; i++)
+		if (pthread_create(&threads[i], &attr, come_and_go, NULL) != 0)
+			_exit(3);
+	for (int i = 0; i < N_CROWD; i++)
+		pthread_join(threads[i], NULL);
+	locks();
+}
+
 static void words(void)
 {
 	pthread_t thread;
@@ -183,6 +219,8 @@ int main(int argc, char **argv)
 
 	if (strcmp(mode, "locks") == 0)
 		locks();
+	else if (strcmp(mode, "crowd") == 0)
+		crowd();
 	else if (strcmp(mode, "words") == 0)
 		words();
 	else if (strcmp(mode, "cancelled") == 0)

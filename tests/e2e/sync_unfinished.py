@@ -107,6 +107,11 @@ def a_deadlock_that_is_killed_is_told_with_who_waits_for_whom():
 
 
 @test
+def so_is_one_of_threads_that_come_behind_many_others():
+    each_source('crowd', 'crowd', Deadlock.kill, 128 + signal.SIGKILL, check_locks)
+
+
+@test
 def so_is_one_that_goes_on_when_its_recording_ends():
     def wait(d):
         if d.dwell.poll() is not None:
