@@ -365,11 +365,13 @@ static char state_of(pid_t pid, pid_t tid)
 	return procfs_task_stat(pid, tid, &stat, NULL) == 0 ? stat.state : 0;
 }
 
-/* ERR_LIMIT: it stops when its turn on a CPU comes. */
+/* ERR_LIMIT: it stops when its turn on a CPU comes, or has in this moment. */
 static int refuse(const struct count_tracees *t, pid_t tid, uint64_t since_ns,
 		  struct err *e)
 {
-	if (state_of(t->pid, tid) == 'R')
+	char state = state_of(t->pid, tid);
+
+	if (state == 'R' || state == 't')
 		return err_set(e, ERR_LIMIT,
 			       "thread %d has been waiting for a CPU for %.1f s", tid,
 			       (double)(clock_monotonic_ns() - since_ns) / 1e9);

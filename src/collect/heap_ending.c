@@ -25,6 +25,7 @@ void heap_ending_fini(struct heap_ending *e)
 	heap_vtables_fini(&e->tables);
 	heap_finder_fini(&e->finder);
 	heap_reach_fini(&e->reach);
+	heap_registers_fini(&e->registers);
 	free(e->sites);
 }
 
@@ -55,12 +56,13 @@ static bool is_there(struct heap_ending *e)
 	       token == e->token;
 }
 
+/* Other rings are looked at before it is tried again. */
 static void follow_registers(struct heap_ending *e)
 {
-	own(heap_registers_fini) struct heap_registers r = { 0 };
+	struct heap_registers *r = &e->registers;
 
-	heap_registers_read(&r, e->pid, (pid_t)e->told.tid);
-	heap_reach_follow(&e->reach, r.words.at, r.words.n);
+	e->has_registers = heap_registers_read(r, e->pid, (pid_t)e->told.tid);
+	heap_reach_follow(&e->reach, r->words.at, r->words.n);
 }
 
 void heap_ending_begin(struct heap_ending *e, const struct timer_image *m,
@@ -105,7 +107,6 @@ static bool begin_reach(struct heap_ending *e)
 		return false;
 	heap_reach_begin(&e->reach, &e->finder, &e->roots, &e->tables,
 			 heap_memory_read_blocks, heap_memory_skip, &e->memory);
-	follow_registers(e);
 	e->is_in_order = true;
 	return true;
 }
@@ -118,6 +119,10 @@ static enum heap_ending_how do_piece(struct heap_ending *e)
 		if (heap_finder_go_on(&e->finder))
 			return 0;
 		return begin_reach(e) ? 0 : HEAP_ENDING_UNREADABLE;
+	}
+	if (!e->has_registers) {
+		follow_registers(e);
+		return 0;
 	}
 	if (heap_reach_go_on(&e->reach))
 		return 0;

@@ -17,6 +17,7 @@
 #include "collect/heap_maps.h"
 #include "collect/heap_memory.h"
 #include "collect/heap_reach.h"
+#include "collect/heap_registers.h"
 #include "collect/heap_roots.h"
 #include "collect/heap_vtables.h"
 #include "collect/timer_image.h"
@@ -55,6 +56,8 @@ struct heap_ending {
 	struct heap_vtables tables;
 	struct heap_finder finder;
 	struct heap_reach reach;
+	struct heap_registers registers;
+	bool has_registers;	 /* as far as they can be had */
 	struct heap_lost *sites; /* or NULL */
 	struct heap_lost whole;
 };
