@@ -765,11 +765,6 @@ static int take_out_of(struct inject *i, pid_t pid, uint64_t until_ns, struct er
 	return err_in(e, inject_tries_give_up(&child.tries, rc, e), where);
 }
 
-uint64_t inject_interrupt(pid_t pid)
-{
-	return inject_stop_end(inject_stop_begin(pid, 0, NULL));
-}
-
 int inject_leave(struct inject *i, uint64_t until_ns, uint64_t *stood_ns, struct err *e)
 {
 	int rc = take_out_of(i, i->pid, until_ns, e);

@@ -42,10 +42,6 @@ must_use int inject_leave_copy(const struct inject *i, pid_t pid, uint64_t until
 			       struct err *e);
 void inject_free(struct inject *i);
 
-/* All its threads leave the kernel and go on as if nothing had been: calls that they are
- * in are made again.  How long they stood; 0: it cannot be done. */
-uint64_t inject_interrupt(pid_t pid);
-
 /* What has been put there tells that it is ours. */
 const struct wire_injected *inject_head(const struct inject *i);
 bool inject_is_first_of(const struct inject *i, const struct inject_copy *copy);

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "collect/inject_interrupt.h"
+
 const char *const inject_why_not =
 	"is loaded when a program starts on this CPU: use 'dwell run'";
 
@@ -42,9 +44,10 @@ int inject_leave_copy(const struct inject *i, pid_t pid, uint64_t until_ns, stru
 	return 0;
 }
 
-uint64_t inject_interrupt(pid_t pid)
+uint64_t inject_interrupt(pid_t pid, pid_t tid)
 {
 	(void)pid;
+	(void)tid;
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "collect/count_late.h"
 #include "collect/inject.h"
 #include "collect/inject_copies.h"
+#include "collect/inject_interrupt.h"
 #include "collect/inject_probe.h"
 #include "collect/inject_several.h"
 #include "collect/source.h"
@@ -298,11 +299,31 @@ int tracer_visits_begin(struct tracer_visits *v, struct err *e)
 	return first.code;
 }
 
+static void ask_threads(struct tracer_visits *v, pid_t pid)
+{
+	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
+
+	if (map_find(&v->refused, (uint64_t)pid) || procfs_has_ended(pid) ||
+	    procfs_tasks(pid, &tids, NULL) < 0)
+		return;
+	vec_each(tid, &tids.ids)
+		*vec_push(&v->to_interrupt) = (struct tracer_waiter){ pid, *tid };
+}
+
 void tracer_visits_interrupt(struct tracer_visits *v)
 {
 	for (size_t i = 0; i < v->visited.cap; i++)
 		if (v->visited.at[i].used)
-			v->stood_ns += inject_interrupt((pid_t)v->visited.at[i].key);
+			ask_threads(v, (pid_t)v->visited.at[i].key);
+}
+
+static void interrupt_some(struct tracer_visits *v, uint64_t until_ns)
+{
+	while (v->to_interrupt.n && clock_monotonic_ns() < until_ns) {
+		struct tracer_waiter *w = &v->to_interrupt.at[--v->to_interrupt.n];
+
+		v->stood_ns += inject_interrupt(w->pid, w->tid);
+	}
 }
 
 static void leave(struct tracer_visits *v, struct inject *const *all, size_t n)
@@ -332,6 +353,7 @@ void tracer_visits_look(struct tracer_visits *v)
 	uint64_t until_ns = clock_monotonic_ns() + LOOK_NS;
 
 	count_late_let_go();
+	interrupt_some(v, until_ns);
 	for (size_t n = v->injected.n; n && clock_monotonic_ns() < until_ns; n--) {
 		struct tracer_visit *x;
 
@@ -360,6 +382,7 @@ void tracer_visits_fini(struct tracer_visits *v)
 	tracer_visits_end(v);
 	count_late_await();
 	vec_fini(&v->injected);
+	vec_fini(&v->to_interrupt);
 	map_fini(&v->visited);
 	map_fini(&v->refused);
 }

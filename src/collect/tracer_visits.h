@@ -29,6 +29,10 @@ struct tracer_visit {
 	struct inject *inject;
 };
 
+struct tracer_waiter {
+	pid_t pid, tid;
+};
+
 /* Set up what is borrowed before anything else. */
 struct tracer_visits {
 	const struct source_context *context;
@@ -41,8 +45,9 @@ struct tracer_visits {
 	void *ctx;
 
 	VEC(struct tracer_visit) injected;
-	size_t next;	      /* of these, to be looked at */
-	struct map visited;   /* pids */
+	size_t next;				/* of these, to be looked at */
+	VEC(struct tracer_waiter) to_interrupt; /* if they wait */
+	struct map visited;			/* pids */
 	struct map refused;   /* they are known to have no ring; for timer_totals */
 	bool is_given;	      /* the first directory is somebody's */
 	uint64_t n_refused;   /* descendants */
@@ -59,10 +64,12 @@ must_use int tracer_visits_probe(const struct scope *scope, uint32_t traces,
  * recording names them. */
 must_use int tracer_visits_begin(struct tracer_visits *v, struct err *e);
 /* Who sees waits in the kernel has begun, and knows the stack of a thread that has waited
- * since before when it passes there. */
+ * since before when it passes there: of what was visited those that wait are made to,
+ * some with each look. */
 void tracer_visits_interrupt(struct tracer_visits *v);
-/* Objects may have been loaded since: now and then.  A process with which that makes it
- * impossible is left at once, and the recording says why. */
+/* Objects may have been loaded since: now and then, for not much longer than others can
+ * be kept waiting.  A process with which that makes it impossible is left at once, and
+ * the recording says why. */
 void tracer_visits_look(struct tracer_visits *v);
 /* Their programs come by us no more. */
 void tracer_visits_end(struct tracer_visits *v);

@@ -2,14 +2,18 @@
 #include "collect/tracer_visits.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "collect/inject.h"
+#include "collect/inject_interrupt.h"
 #include "collect/inject_several.h"
 #include "collect/source.h"
 #include "collect/unfollowed.h"
@@ -31,11 +35,15 @@ static struct inject all[N];
 static struct inject *left[ENDS_MAX];
 static size_t n_left;
 static const char *noted;
+static pid_t interrupted[N]; /* the last of them */
+static size_t n_interrupted;
 
-uint64_t inject_interrupt(pid_t pid)
+uint64_t inject_interrupt(pid_t pid, pid_t tid)
 {
-	(void)pid;
-	return 0;
+	assert_int_equal(pid, tid);
+	interrupted[n_interrupted++ % N] = pid;
+	nanosleep(&(struct timespec){ .tv_nsec = LONG_NS }, NULL);
+	return 1;
 }
 
 int inject_look(struct inject *i, struct err *e)
@@ -154,12 +162,69 @@ static void who_is_left_meanwhile_is_in_nobodys_way(void **state)
 	assert_int_equal(n_left, N);
 }
 
+static pid_t make_child(void)
+{
+	pid_t pid = fork();
+
+	while (pid == 0)
+		pause();
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void visit(struct tracer_visits *v, pid_t pid, bool is_refused)
+{
+	*map_slot(&v->visited, (uint64_t)pid, NULL) = 1;
+	if (is_refused)
+		*map_slot(&v->refused, (uint64_t)pid, NULL) = 1;
+}
+
+/* Not those who were refused or are gone; and rings are looked at in between, however
+ * long it takes. */
+static void who_may_wait_is_interrupted_by_and_by(void **state)
+{
+	struct tracer_visits v = { .context = &context };
+	pid_t first = make_child(), second = make_child(), refused = make_child(),
+	      ended = make_child();
+	siginfo_t info;
+
+	(void)state;
+	kill(ended, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)ended, &info, WEXITED | WNOWAIT), 0);
+	visit(&v, first, false);
+	visit(&v, second, false);
+	visit(&v, refused, true);
+	visit(&v, ended, false);
+	tracer_visits_interrupt(&v);
+	assert_int_equal(n_interrupted, 0);
+	for (size_t n = 1; n <= 2; n++) {
+		tracer_visits_look(&v);
+		assert_int_equal(n_interrupted, n);
+	}
+	tracer_visits_look(&v);
+	assert_int_equal(n_interrupted, 2);
+	assert_int_equal(v.stood_ns, 2);
+	assert_int_equal(interrupted[0] + interrupted[1], first + second);
+	assert_int_not_equal(interrupted[0], interrupted[1]);
+	tracer_visits_fini(&v);
+	end_child(first);
+	end_child(second);
+	end_child(refused);
+	end_child(ended);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_has_its_turn_when_all_take_too_long),
 		cmocka_unit_test(all_are_looked_at_where_there_is_time),
 		cmocka_unit_test(who_is_left_meanwhile_is_in_nobodys_way),
+		cmocka_unit_test(who_may_wait_is_interrupted_by_and_by),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
