@@ -21,6 +21,13 @@ struct attach {
 	uint64_t n_refused;	      /* descendants that could not be */
 };
 
+/* What is open already writes while others are learned of. */
+static void serve(struct attach *a)
+{
+	if (perf_files_is_pressed(a->feed->files))
+		perf_feed_drain(a->feed, UINT64_MAX);
+}
+
 /* Open a running thread, unless a fork record told that it is observed as somebody's
  * child. */
 static int open_thread(struct attach *a, pid_t tid, bool *ret_is_new, struct err *e)
@@ -34,6 +41,7 @@ static int open_thread(struct attach *a, pid_t tid, bool *ret_is_new, struct err
 
 	int rc = perf_files_open(a->feed->files, tid, &why);
 
+	serve(a);
 	if (rc == 0)
 		*ret_is_new = true;
 	if (rc < 0 && why.os == ESRCH) /* it ended meanwhile */
@@ -70,7 +78,23 @@ static int open_process(struct attach *a, pid_t pid, struct err *e)
 
 static int snapshot(struct attach *a, pid_t pid, struct err *e)
 {
-	return tracker_snapshot(a->feed->tracker, clock_monotonic_ns(), (uint32_t)pid, e);
+	int rc = tracker_snapshot(a->feed->tracker, clock_monotonic_ns(), (uint32_t)pid,
+				  e);
+
+	serve(a);
+	return rc;
+}
+
+static void begin_waits(struct attach *a, pid_t pid)
+{
+	struct procfs_ids tids = { 0 };
+
+	if (procfs_tasks(pid, &tids, NULL) == 0)
+		vec_each(tid, &tids.ids) {
+			perf_blocked_begin(a->blocked, pid, *tid);
+			serve(a);
+		}
+	procfs_ids_fini(&tids);
 }
 
 static int snapshot_with_waits(struct attach *a, pid_t pid, struct err *e)
@@ -78,7 +102,7 @@ static int snapshot_with_waits(struct attach *a, pid_t pid, struct err *e)
 	int rc = snapshot(a, pid, e);
 
 	if (rc == 0 && a->blocked)
-		perf_blocked_begin_all(a->blocked, pid);
+		begin_waits(a, pid);
 	return rc;
 }
 
@@ -160,11 +184,13 @@ static int attach_machine(struct attach *a, struct err *e)
 	struct procfs_ids pids = { 0 };
 	int rc = perf_files_open(a->feed->files, -1, e);
 
+	serve(a);
 	if (rc == 0)
 		rc = procfs_processes(&pids, e);
 	for (size_t i = 0; rc == 0 && i < pids.ids.n; i++)
-		if (snapshot_with_waits(a, pids.ids.at[i], NULL) < 0)
-			continue; /* it ended meanwhile */
+		if (procfs_has_ended(pids.ids.at[i]) ||
+		    snapshot_with_waits(a, pids.ids.at[i], NULL) < 0)
+			continue; /* nobody has waited for it, or it ended meanwhile */
 	procfs_ids_fini(&pids);
 	return rc;
 }

@@ -165,13 +165,3 @@ void perf_blocked_begin(struct perf_blocked *b, pid_t pid, pid_t tid)
 	perf_waits_begin(b->waits, now_ns, (uint32_t)pid, (uint32_t)tid, true);
 	perf_waits_stack(b->waits, (uint32_t)pid, (uint32_t)tid, stack);
 }
-
-void perf_blocked_begin_all(struct perf_blocked *b, pid_t pid)
-{
-	struct procfs_ids tids = { 0 };
-
-	if (procfs_tasks(pid, &tids, NULL) == 0)
-		vec_each(tid, &tids.ids)
-			perf_blocked_begin(b, pid, *tid);
-	procfs_ids_fini(&tids);
-}

@@ -25,9 +25,8 @@ struct perf_blocked *perf_blocked_new(struct tracker *t, struct perf_waits *w,
 void perf_blocked_free(struct perf_blocked *b);
 void perf_blocked_freep(struct perf_blocked **b);
 
-/* Begin the wait of a thread, if it does wait, or those of a whole process; the tracker
- * knows the process' mappings. */
+/* Begin the wait of a thread, if it does wait; the tracker knows the process' mappings.
+ */
 void perf_blocked_begin(struct perf_blocked *b, pid_t pid, pid_t tid);
-void perf_blocked_begin_all(struct perf_blocked *b, pid_t pid);
 
 #endif
