@@ -302,9 +302,11 @@ static void raise_file_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static int start_sources(struct session *s, struct err *e)
+static int start_some(struct session *s, bool is_first, struct err *e)
 {
 	for (size_t i = 0; i < s->n_sources; i++) {
+		if (s->sources[i]->ops->starts_first != is_first)
+			continue;
 		tracker_set_teller(s->tracker, (unsigned)i);
 
 		int rc = s->sources[i]->ops->start(s->sources[i], s->launch.pid, e);
@@ -313,6 +315,13 @@ static int start_sources(struct session *s, struct err *e)
 			return rc;
 	}
 	return 0;
+}
+
+static int start_sources(struct session *s, struct err *e)
+{
+	int rc = start_some(s, true, e);
+
+	return rc < 0 ? rc : start_some(s, false, e);
 }
 
 static int watch(struct session *s, pid_t pid, struct err *e)

@@ -128,6 +128,9 @@ struct source_ops {
 	enum source_turn turn_at;
 	const char *summary; /* "kernel perf_event sampling" */
 	bool sums;	     /* what it tells was not at its time, but up to then */
+	/* To start it may take seconds, in which nobody drains others: it comes before
+	 * them, and observes nothing before it is drained first. */
+	bool starts_first;
 	const char *instead; /* the source that does the same when the kernel refuses this
 			      * one, or NULL */
 	/* 0 when this source can feed x on this scope here and now; else *e says why not

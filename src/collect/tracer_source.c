@@ -466,6 +466,7 @@ static int tracer_drain(struct source *source, bool is_final, struct err *e)
 	if (!s->has_begun) {
 		s->has_begun = true;
 		tracer_pause(source, s->is_paused);
+		tracer_visits_tell(&s->visits);
 		if (waits_cookie(&s->context))
 			tracer_visits_interrupt(&s->visits);
 	}
@@ -556,6 +557,7 @@ const struct source_ops tracer_source = {
 	.turn_at = SOURCE_IS_TOLD,
 	.summary = "wrappers inside the program: needs no privilege",
 	.sums = true,
+	.starts_first = true,
 	.probe = tracer_probe,
 	.range = tracer_range,
 	.how = tracer_how,

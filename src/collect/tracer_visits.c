@@ -178,15 +178,27 @@ static void note(const struct source_context *c, pid_t pid, const char *why)
 /* What stands before the reason is which process it is of. */
 static void refuse(struct tracer_visits *v, pid_t pid, const struct err *why)
 {
-	const struct source_context *c = v->context;
 	const char *reason = strstr(why->text, ": ");
 
-	if (procfs_has_ended(pid) ||
-	    tracker_snapshot(c->tracker, clock_monotonic_ns(), (uint32_t)pid, NULL) < 0)
+	if (procfs_has_ended(pid))
 		return;
 	*map_slot(&v->refused, (uint64_t)pid, NULL) = 1;
 	v->n_refused++;
-	note(c, pid, reason ? reason + 2 : why->text);
+	*vec_push(&v->refusals) =
+		(struct tracer_refusal){ pid, xstrdup(reason ? reason + 2 : why->text) };
+}
+
+void tracer_visits_tell(struct tracer_visits *v)
+{
+	const struct source_context *c = v->context;
+
+	vec_each(x, &v->refusals) {
+		if (tracker_snapshot(c->tracker, clock_monotonic_ns(), (uint32_t)x->pid,
+				     NULL) == 0)
+			note(c, x->pid, x->why);
+		free(x->why);
+	}
+	vec_clear(&v->refusals);
 }
 
 /* A child of vfork goes on in its parent's memory, whose threads do not stand with it.
@@ -383,6 +395,9 @@ void tracer_visits_fini(struct tracer_visits *v)
 	count_late_await();
 	vec_fini(&v->injected);
 	vec_fini(&v->to_interrupt);
+	vec_each(x, &v->refusals)
+		free(x->why);
+	vec_fini(&v->refusals);
 	map_fini(&v->visited);
 	map_fini(&v->refused);
 }

@@ -29,6 +29,11 @@ struct tracer_visit {
 	struct inject *inject;
 };
 
+struct tracer_refusal {
+	pid_t pid;
+	char *why; /* owned */
+};
+
 struct tracer_waiter {
 	pid_t pid, tid;
 };
@@ -48,6 +53,7 @@ struct tracer_visits {
 	size_t next;				/* of these, to be looked at */
 	VEC(struct tracer_waiter) to_interrupt; /* if they wait */
 	struct map visited;			/* pids */
+	VEC(struct tracer_refusal) refusals;	/* that were not told yet */
 	struct map refused;   /* they are known to have no ring; for timer_totals */
 	bool is_given;	      /* the first directory is somebody's */
 	uint64_t n_refused;   /* descendants */
@@ -61,8 +67,10 @@ struct tracer_visits {
 must_use int tracer_visits_probe(const struct scope *scope, uint32_t traces,
 				 struct err *e);
 /* Those that were named and cannot be visited are an error if no other can; else the
- * recording names them. */
+ * recording is to name them. */
 must_use int tracer_visits_begin(struct tracer_visits *v, struct err *e);
+/* That: other sources have begun, who tell first of what runs and whom they follow. */
+void tracer_visits_tell(struct tracer_visits *v);
 /* Who sees waits in the kernel has begun, and knows the stack of a thread that has waited
  * since before when it passes there: of what was visited those that wait are made to,
  * some with each look. */

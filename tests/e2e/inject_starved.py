@@ -12,7 +12,7 @@ import sys
 
 import harness
 import visiting
-from harness import DIR, report, run_all, test
+from harness import DIR, dwell, report, run_all, test
 from visiting import LIMIT_S, attached, check_left, is_free, is_traced_by, obeying, wait_until
 
 VISITED = f'{os.path.abspath(sys.argv[2])}/e2e-visited'
@@ -89,6 +89,39 @@ def who_has_no_cpu_when_it_is_left_is_named_and_its_calls_pass():
             poor.tell('calls')
         check_left(poor.pid)
         check_as_before(poor)
+
+
+SPAWNING = """
+import os, sys
+print('ready', flush=True)
+os.posix_spawn('/bin/true', ['true'], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0)])
+"""
+
+
+@contextlib.contextmanager
+def spawning(fifo):
+    """A process that waits for its child by vfork, and so for us, and cannot be interrupted."""
+    os.mkfifo(fifo)
+    with harness.beside(sys.executable, '-c', SPAWNING, fifo, stdout=subprocess.PIPE, text=True) as p:
+        assert p.stdout.readline() == 'ready\n'
+        wait_until(lambda: 'State:\tD' in harness.text_of(p.pid, 'status'), 'it does not wait')
+        yield p
+        os.close(os.open(fifo, os.O_WRONLY))
+        assert p.wait(LIMIT_S) == 0, p.returncode
+
+
+@test
+def what_it_takes_to_visit_one_is_not_sampled_of_another():
+    path = f'{DIR}/sampled.dwell'
+    with harness.beside(sys.executable, '-c', 'while True: pass') as busy, spawning(f'{DIR}/fifo-1') as first, spawning(f'{DIR}/fifo-2') as second:
+        p = dwell('attach', '-q', '-e', 'usertime', '-e', 'heap', '-d', '0.3', '-o', path,
+                  *(f'-p{x.pid}' for x in (busy, first, second)))
+        assert p.returncode == 0, p.stderr
+    r = report(path)
+    # Two seconds each: rings have no room for all that one makes meanwhile, and in all of the recording there is not so much.
+    assert r['quality']['lost'] < 400, r['quality']
+    assert r['total']['cpu-time'] < harness.fact(r, 'wall-time') + 1e9, r['total']
+    assert sum(x['processes'] for s in r['sources'] for x in s.get('not_followed', [])) == 2, r['sources']
 
 
 if __name__ == '__main__':
