@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/timer_preload.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "collect/launch_env.h"
+#include "wire/preload.h"
 
-/* The address sanitizer insists on being first of all libraries, unless told. */
-#define ASAN_ANY_ORDER "verify_asan_link_order=0"
-
-/* A colon tells that there was a variable, if an empty one (inject/environment). */
-static char *put_before(const char *others, const char *ours)
+static char *put_together(const struct wire_preload *value)
 {
-	return xasprintf("%s%s%s", ours, others ? ":" : "", others ? others : "");
+	return xasprintf("%s%s%s", value->pieces[0], value->pieces[1], value->pieces[2]);
 }
 
-static char *put_behind(const char *options, const char *order)
+static char *put_library(const char *others, const char *ours)
 {
-	if (options && strstr(options, "verify_asan_link_order"))
-		return NULL;
-	return xasprintf("%s%s%s", options ? options : "", options && *options ? ":" : "",
-			 order);
+	const struct wire_preload value = wire_preload_list(ours, others);
+	const char *end;
+
+	return others && wire_preload_find(others, ours, &end) ? NULL
+							       : put_together(&value);
+}
+
+static char *put_order(const char *others, const char *unused_text)
+{
+	const struct wire_preload value = wire_preload_options(others);
+
+	(void)unused_text;
+	return others && wire_preload_has_order(others) ? NULL : put_together(&value);
 }
 
 void timer_preload_set(struct launch_env *env, struct timer_directory *d,
@@ -29,8 +33,8 @@ void timer_preload_set(struct launch_env *env, struct timer_directory *d,
 	char ours[TIMER_DIRECTORY_PRELOAD_MAX];
 
 	timer_directory_preload(d, ours);
-	launch_env_change(env, "LD_PRELOAD", put_before, ours);
+	launch_env_change(env, WIRE_PRELOAD_LIST, put_library, ours);
 	launch_env_set(env, name, d->path);
 	d->is_preloaded = true;
-	launch_env_change(env, "ASAN_OPTIONS", put_behind, ASAN_ANY_ORDER);
+	launch_env_change(env, WIRE_PRELOAD_OPTIONS, put_order, NULL);
 }

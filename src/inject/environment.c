@@ -7,6 +7,7 @@
 
 #include "bare/sys.h"
 #include "inject/environment_read.h"
+#include "wire/preload.h"
 
 /* The value in "NAME=value" when it is that name. */
 static char *value_of(char *entry, const char *name)
@@ -66,33 +67,11 @@ bool environment_initial(const char *name, char *ret, size_t cap)
 	return is_found;
 }
 
-static bool is_separator(char c)
-{
-	return c == ':' || c == ' ';
-}
-
-/* The first entry of a list that is below directory, and its end; NULL: there is none. */
-static char *find_entry(char *list, const char *directory, char **ret_end)
-{
-	size_t n = strlen(directory);
-	char *end;
-
-	for (char *at = list; *at; at = end + (*end != 0)) {
-		for (end = at; *end && !is_separator(*end); end++)
-			;
-		*ret_end = end;
-		if ((size_t)(end - at) > n && memcmp(at, directory, n) == 0 &&
-		    at[n] == '/')
-			return at;
-	}
-	return NULL;
-}
-
-/* Take that out; false when nothing is left.  A separator behind it tells that there was
- * a list before, if an empty one. */
+/* Take the entry below the directory out; false when nothing is left of the list. */
 static bool cut_entry(char *list, const char *directory)
 {
-	char *end, *at = find_entry(list, directory, &end);
+	const char *end, *entry = wire_preload_find(list, directory, &end);
+	char *at = entry ? list + (entry - list) : NULL;
 
 	if (!at)
 		return true;
@@ -100,23 +79,20 @@ static bool cut_entry(char *list, const char *directory)
 		memmove(at, end + 1, strlen(end + 1) + 1);
 		return true;
 	}
-	while (at > list && is_separator(at[-1]))
+	while (at > list && wire_preload_separates(at[-1]))
 		at--;
 	*at = 0;
 	return at > list;
 }
 
-/* The address sanitizer insists on being first of all libraries, unless told.  The colon
- * behind it tells that it is ours. */
-#define ANY_ORDER "verify_asan_link_order=0:"
-
 /* False when nothing is left of the options. */
 static bool cut_order(char *options)
 {
-	const size_t n_ours = sizeof(ANY_ORDER) - 1;
+	const size_t n_ours = sizeof(WIRE_PRELOAD_ANY_ORDER) - 1;
 	size_t n = strlen(options);
 
-	if (n < n_ours || memcmp(options + n - n_ours, ANY_ORDER, n_ours) != 0)
+	if (n < n_ours ||
+	    memcmp(options + n - n_ours, WIRE_PRELOAD_ANY_ORDER, n_ours) != 0)
 		return true;
 	n -= n_ours;
 	options[n ? n - 1 : 0] = 0; /* a colon was put before it */
@@ -143,8 +119,8 @@ void environment_forget(char **env, const char *name, const char *directory)
 	char **to = env;
 
 	for (; *env; env++) {
-		char *preload = value_of(*env, "LD_PRELOAD");
-		char *options = value_of(*env, "ASAN_OPTIONS");
+		char *preload = value_of(*env, WIRE_PRELOAD_LIST);
+		char *options = value_of(*env, WIRE_PRELOAD_OPTIONS);
 
 		if (value_of(*env, name) || (preload && !cut_entry(preload, directory)) ||
 		    (options && !cut_order(options)))
@@ -191,32 +167,34 @@ static void begin_text(struct copy *c)
 	put_variable(c, c->text.at ? c->text.at + c->text.n : NULL);
 }
 
+static void put_value(struct text *t, const struct wire_preload *value)
+{
+	for (size_t i = 0; i < sizeof(value->pieces) / sizeof(value->pieces[0]); i++)
+		put(t, value->pieces[i]);
+	t->n++;
+}
+
 /* others NULL: there is no such variable. */
 static void put_preload(struct copy *c, const struct environment_ours *ours,
 			const char *others)
 {
+	const struct wire_preload value = wire_preload_list(ours->library, others);
 	struct text *t = &c->text;
 
 	begin_text(c);
-	put(t, "LD_PRELOAD=");
+	put(t, WIRE_PRELOAD_LIST "=");
 	put(t, ours->directory);
 	put(t, "/");
-	put(t, ours->library);
-	put(t, others ? ":" : "");
-	put(t, others ? others : "");
-	t->n++;
+	put_value(t, &value);
 }
 
 static void put_order(struct copy *c, const char *others)
 {
-	struct text *t = &c->text;
+	const struct wire_preload value = wire_preload_options(others);
 
 	begin_text(c);
-	put(t, "ASAN_OPTIONS=");
-	put(t, others ? others : "");
-	put(t, others ? ":" : "");
-	put(t, ANY_ORDER);
-	t->n++;
+	put(&c->text, WIRE_PRELOAD_OPTIONS "=");
+	put_value(&c->text, &value);
 }
 
 /* An even number of variables goes when they are forgotten. */
@@ -247,19 +225,11 @@ static bool is_variable(const char *begin, const char *name)
 	return memcmp(begin, name, n) == 0 && begin[n] == '=';
 }
 
-static bool has_order(const char *options)
-{
-	for (const char *at = options; *at; at++)
-		if (value_of((char *)(uintptr_t)at, "verify_asan_link_order"))
-			return true;
-	return false;
-}
-
 static void take_preload(struct copy *c, struct found *f, char *variable,
 			 const struct environment_ours *ours)
 {
-	char *list = variable + sizeof("LD_PRELOAD"), *end;
-	bool is_there = find_entry(list, ours->directory, &end) != NULL;
+	const char *list = variable + sizeof(WIRE_PRELOAD_LIST), *end;
+	bool is_there = wire_preload_find(list, ours->directory, &end) != NULL;
 
 	f->is_complete &= is_there;
 	f->n_preloads++;
@@ -271,10 +241,10 @@ static void take_preload(struct copy *c, struct found *f, char *variable,
 
 static void take_options(struct copy *c, struct found *f, char *variable)
 {
-	const char *options = variable + sizeof("ASAN_OPTIONS");
+	const char *options = variable + sizeof(WIRE_PRELOAD_OPTIONS);
 
 	f->n_options++;
-	if (has_order(options))
+	if (wire_preload_has_order(options))
 		put_variable(c, variable);
 	else
 		put_order(c, options);
@@ -283,9 +253,9 @@ static void take_options(struct copy *c, struct found *f, char *variable)
 static void take(struct copy *c, struct found *f, const char *begin, char *variable,
 		 const struct environment_ours *ours)
 {
-	if (is_variable(begin, "LD_PRELOAD")) {
+	if (is_variable(begin, WIRE_PRELOAD_LIST)) {
 		take_preload(c, f, variable, ours);
-	} else if (is_variable(begin, "ASAN_OPTIONS")) {
+	} else if (is_variable(begin, WIRE_PRELOAD_OPTIONS)) {
 		take_options(c, f, variable);
 	} else {
 		f->has_name |= is_variable(begin, ours->name);

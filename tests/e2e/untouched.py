@@ -40,7 +40,7 @@ def perf(way):
 # What a library inside the program leaves to see, and docs/transparency.md says so.
 def documented(output):
     output = re.sub(rb'^DWELL_(SAMPLER|TRACER)=.*\n', b'', output, flags=re.M)
-    output = re.sub(rb'^ASAN_OPTIONS=verify_asan_link_order=0\n', b'', output, flags=re.M)
+    output = re.sub(rb'^ASAN_OPTIONS=verify_asan_link_order=0:\n', b'', output, flags=re.M)
     output = re.sub(rb'^(LD_PRELOAD=)[^:\n]*libdwell-(?:marks|sampler|tracer)\.so:?', rb'\1', output, flags=re.M)
     return re.sub(rb'^LD_PRELOAD=\n', b'', output, flags=re.M)
 
