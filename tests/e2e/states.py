@@ -380,17 +380,38 @@ def what_could_not_be_told_is_time_of_the_thread_all_the_same():
     assert sum(t.values()) >= lived, f'{t} of {lived}'
 
 
+def sums_told(path):
+    """[(when, since the recording began, ns)] of all sums, in their order"""
+    lines = dwell('cat', '--section', 'samples', path).stdout
+    begin = int(harness.report(path)['sources'][0]['start-monotonic-ns'])
+    told = collections.Counter()
+    for weight, at in re.findall(r' weight=(\d+) .*?time_ns=(\d+)', lines):
+        told[int(at) - begin] += int(weight)
+    return sorted(told.items())
+
+
 @test
 def long_waits_are_in_every_interval():
     child = sleeper()
     try:
-        p = dwell('attach', '-p', str(child.pid), '-e', 'states', '-d', '5', '-o', FILE)
-        assert p.returncode == 0, p.stderr
+        for seconds in 5, 15, 45:
+            p = dwell('attach', '-p', str(child.pid), '-e', 'states', '-d', str(seconds), '-o', FILE)
+            assert p.returncode == 0, p.stderr
+            told = sums_told(FILE)
+            if len(told) > 4:
+                break
     finally:
         child.kill()
         child.wait()
-    asleep = harness.report(FILE, '--event', 'sleep', '--filter', 'time in 2s..4s')
-    assert 0.9e9 < asleep['total']['sleep'] < 3.1e9, asleep['total']
+    # Each is of the time since the one before it, and is taken between its own moment and the next one's; they are a second
+    # apart, unless the recorder gets no CPU.
+    assert len(told) > 4 and min(after - before for (before, _), (after, _) in zip(told[1:], told[2:-1])) < 1.5e9, told
+    for (before, _), (_, ns), (after, _) in zip(told, told[1:], told[2:]):
+        assert ns < after - before, told
+    whole = sum(ns for _, ns in told[2:-1])
+    assert told[-2][0] - told[2][0] < whole < told[-1][0] - told[1][0], told
+    asleep = harness.report(FILE, '--event', 'sleep', '--filter', f'time in {told[2][0]}ns..{told[-2][0] + 1}ns')
+    assert abs(asleep['total']['sleep'] - whole) < 1 * MS, (asleep['total'], told)
 
 
 @test
