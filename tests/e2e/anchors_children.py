@@ -148,7 +148,7 @@ def work(n):
     return x
 print(work({10 ** 6}))
 with multiprocessing.get_context('fork').Pool(2) as pool:
-    print(pool.map(work, [{2 * 10 ** 7}] * 4))
+    print(pool.map(work, [{5 * 10 ** 6}] * 4))
 '''
     path, p = record([sys.executable, '-c', program])
     assert p.returncode == 0, p
