@@ -7,6 +7,7 @@
 
 #include "bare/sys.h"
 #include "inject/next.h"
+#include "inject/probes.h"
 #include "inject/region_tell.h"
 #include "inject/sandbox.h"
 #include "inject/trace_local.h"
@@ -20,9 +21,6 @@ __attribute__((weak)) extern __typeof__(pthread_setspecific) pthread_setspecific
 
 #define KEYS_WITHOUT_MEMORY 32
 
-/* So many threads are looked at, whether they are gone, before memory for another is
- * made. */
-#define PROBES 8
 /* Changes are told so often; sooner when the thread has left all regions; and at first
  * when that much has passed of a clock whose unit is not known yet. */
 #define TELL_NS	    20000000
@@ -33,6 +31,8 @@ __attribute__((weak)) extern __typeof__(pthread_setspecific) pthread_setspecific
 
 /* Those that were ever made, from the last one, and the next to be looked at. */
 static struct region_thread *newest, *hand;
+static uint32_t n_made;
+static struct probes probes;
 static uint32_t n_serials;
 static uint32_t n_tellers; /* threads that tell of all others, as the process ends */
 static pthread_key_t end_key;
@@ -152,6 +152,7 @@ static struct region_thread *make(int tid)
 	if (!t)
 		return NULL;
 	begin(t, tid);
+	__atomic_fetch_add(&n_made, 1, __ATOMIC_RELAXED);
 	t->next = __atomic_load_n(&newest, __ATOMIC_RELAXED);
 	while (!__atomic_compare_exchange_n(&newest, &t->next, t, true, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED))
@@ -235,28 +236,39 @@ static bool take_over(struct region_thread *t, int owner)
 					   __ATOMIC_RELAXED);
 }
 
-static struct region_thread *reuse(int tid)
+/* The next one that is looked at. */
+static struct region_thread *turn_hand(void)
 {
 	struct region_thread *t = __atomic_load_n(&hand, __ATOMIC_RELAXED);
 
-	for (int i = 0; i < PROBES; i++) {
-		int owner;
-
-		if (!t)
-			t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
-		if (!t)
-			return NULL;
+	if (!t)
+		t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
+	if (t)
 		__atomic_store_n(&hand, t->next, __ATOMIC_RELAXED);
-		owner = __atomic_load_n(&t->owner, __ATOMIC_ACQUIRE);
-		if (is_gone(owner) && take_over(t, owner)) {
-			end(t, 0);
-			clear(t);
-			begin(t, tid);
-			return t;
-		}
-		t = t->next;
-	}
-	return NULL;
+	return t;
+}
+
+static bool take_from_gone(struct region_thread *t)
+{
+	int owner = __atomic_load_n(&t->owner, __ATOMIC_ACQUIRE);
+
+	return is_gone(owner) && take_over(t, owner);
+}
+
+static struct region_thread *reuse(int tid)
+{
+	uint32_t n = probes_begin(&probes, __atomic_load_n(&n_made, __ATOMIC_RELAXED));
+	struct region_thread *t = NULL;
+
+	while (n && (t = turn_hand()) && !take_from_gone(t))
+		n--;
+	probes_end(&probes, n && t ? n - 1 : 0);
+	if (!n || !t)
+		return NULL;
+	end(t, 0);
+	clear(t);
+	begin(t, tid);
+	return t;
 }
 
 static __attribute__((noinline)) struct region_thread *find(void)
@@ -369,6 +381,7 @@ void region_thread_unmap(void)
 	struct region_thread *t = newest;
 
 	newest = hand = NULL;
+	n_made = 0;
 	while (t) {
 		struct region_thread *next = t->next;
 

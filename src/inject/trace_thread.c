@@ -9,6 +9,7 @@
 #include "bare/sys.h"
 #include "inject/arch.h"
 #include "inject/modules.h"
+#include "inject/probes.h"
 #include "inject/sandbox.h"
 #include "inject/stack_delta.h"
 #include "inject/trace_fpe.h"
@@ -43,13 +44,12 @@ struct trace_thread {
  * thread is gone.  Without a lock, as a handler may interrupt anything here. */
 static struct trace_thread *newest, *hand;
 static uint32_t n_made;
+static struct probes probes;
 
 /* The ids that the recorder was told, each where it would be looked for. */
 #define TOLD_BITS 16
 static uint64_t told[1 << TOLD_BITS];
 
-/* So many are looked at before another is made. */
-#define PROBES 8
 /* The main thread's stack may grow down to here whatever its limit becomes. */
 #define MAIN_STACK_BYTES (UINT64_C(64) << 20)
 /* So much of a thread's stack is looked at, above its first event and below. */
@@ -141,26 +141,36 @@ static bool is_gone(int tid)
 	return !tid || sys_call(SYS_tgkill, trace_runtime.pid, tid, 0, 0, 0, 0) == -ESRCH;
 }
 
-static struct trace_thread *reuse(int tid)
+/* The next one that is looked at. */
+static struct trace_thread *turn_hand(void)
 {
 	struct trace_thread *t = __atomic_load_n(&hand, __ATOMIC_RELAXED);
 
-	for (int i = 0; i < PROBES; i++) {
-		int owner;
-
-		if (!t)
-			t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
-		if (!t)
-			return NULL;
+	if (!t)
+		t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
+	if (t)
 		__atomic_store_n(&hand, t->next, __ATOMIC_RELAXED);
-		owner = __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
-		if (is_gone(owner) &&
-		    __atomic_compare_exchange_n(&t->tid, &owner, tid, false,
-						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return t;
-		t = t->next;
-	}
-	return NULL;
+	return t;
+}
+
+static bool take_over(struct trace_thread *t, int tid)
+{
+	int owner = __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
+
+	return is_gone(owner) &&
+	       __atomic_compare_exchange_n(&t->tid, &owner, tid, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+static struct trace_thread *reuse(int tid)
+{
+	uint32_t n = probes_begin(&probes, __atomic_load_n(&n_made, __ATOMIC_RELAXED));
+	struct trace_thread *t = NULL;
+
+	while (n && (t = turn_hand()) && !take_over(t, tid))
+		n--;
+	probes_end(&probes, n && t ? n - 1 : 0);
+	return n ? t : NULL;
 }
 
 static __attribute__((noinline)) struct trace_thread *enter(uintptr_t here)

@@ -9,6 +9,8 @@
  * cancelled: a thread is cancelled in such a wait and joined; what comes on the standard
  * input ends the program.
  * over: waits that have all ended.
+ * pool: threads that come and go beside some that stay; says by how many KB those made it
+ * larger.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -213,6 +215,56 @@ static void over(void)
 	pthread_join(thread, NULL);
 }
 
+#define N_STAY 32
+#define N_COME 4000
+
+static void *come(void *stays)
+{
+	pthread_barrier_t own;
+
+	pthread_barrier_init(&own, NULL, 1);
+	pthread_barrier_wait(&own);
+	while (stays)
+		pause();
+	return NULL;
+}
+
+static long size_kb(void)
+{
+	long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (!f || fscanf(f, "%ld", &pages) != 1)
+		_exit(3);
+	fclose(f);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static void let_come(int n)
+{
+	pthread_t thread;
+
+	while (n--) {
+		pthread_create(&thread, NULL, come, NULL);
+		pthread_join(thread, NULL);
+	}
+}
+
+static void pool(void)
+{
+	pthread_t thread;
+	long before;
+
+	for (int i = 0; i < N_STAY; i++)
+		pthread_create(&thread, NULL, come, &word);
+	let_come(10 * N_STAY);
+	before = size_kb();
+	let_come(N_COME);
+	printf("%ld\n", size_kb() - before);
+	fflush(stdout);
+	_exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -225,6 +277,8 @@ int main(int argc, char **argv)
 		words();
 	else if (strcmp(mode, "cancelled") == 0)
 		cancelled();
+	else if (strcmp(mode, "pool") == 0)
+		pool();
 	else if (strcmp(mode, "over") == 0)
 		over();
 	else

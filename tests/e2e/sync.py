@@ -14,6 +14,7 @@ from harness import DIR, Skip, dwell, fact, need, report, run_all, test
 
 PROGRAMS = os.path.abspath(sys.argv[3])
 WAITS = os.path.join(PROGRAMS, 'e2e-sync_waits')
+DEADLOCK = os.path.join(PROGRAMS, 'e2e-deadlock')
 MS = 1000000
 
 # Who waits, for what, called what, let by whom; each for 20 ms at least.
@@ -148,6 +149,12 @@ def children_are_observed_too():
     assert sum(r['waits'] for r in plain) == 5, plain
     path, _ = record('alone', WAITS, 'forked', run=('--follow', 'off'))
     assert sum(r['waits'] for r in rows(path) if r['name'] == 'plain') == 2
+
+
+@test
+def threads_that_come_and_go_take_the_memory_of_those_that_went():
+    _, p = record('pool', DEADLOCK, 'pool', run=('--source', 'tracer'))
+    assert int(p.stdout) < 8192, p.stdout
 
 
 @test
