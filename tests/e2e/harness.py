@@ -153,6 +153,25 @@ def beside(*command, **more):
             p.kill()
 
 
+@contextlib.contextmanager
+def starved(*tids):
+    """Of its CPU each thread has a thirty thousandth part, until the block ends: some milliseconds in a minute and a half."""
+    cpus = os.sched_getaffinity(0)
+    with beside(sys.executable, '-c', 'print("ready", flush=True)\nwhile True: pass', stdout=subprocess.PIPE, text=True) as hog:
+        assert hog.stdout.readline() == 'ready\n'
+        os.sched_setaffinity(hog.pid, {min(cpus)})
+        os.setpriority(os.PRIO_PROCESS, hog.pid, -20)
+        for tid in tids:
+            os.sched_setaffinity(tid, {min(cpus)})
+            os.sched_setscheduler(tid, os.SCHED_IDLE, os.sched_param(0))
+        yield
+        hog.kill()
+        for tid in tids:
+            with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                os.sched_setscheduler(tid, os.SCHED_OTHER, os.sched_param(0))
+                os.sched_setaffinity(tid, cpus)
+
+
 def run_in_steps(options, command, orders):
     """Records a program that prints a line before each of the orders of 'dwell ctl', and reads
     one before it goes on."""

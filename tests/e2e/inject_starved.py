@@ -28,20 +28,8 @@ def tids_of(pid):
 
 @contextlib.contextmanager
 def starved(pid):
-    """Of its CPU it has a thirty thousandth part, until the block ends: some milliseconds in a minute and a half."""
-    cpus = os.sched_getaffinity(0)
-    with harness.beside(sys.executable, '-c', 'print("ready", flush=True)\nwhile True: pass', stdout=subprocess.PIPE, text=True) as hog:
-        assert hog.stdout.readline() == 'ready\n'
-        os.sched_setaffinity(hog.pid, {min(cpus)})
-        os.setpriority(os.PRIO_PROCESS, hog.pid, -20)
-        for tid in tids_of(pid):
-            os.sched_setaffinity(tid, {min(cpus)})
-            os.sched_setscheduler(tid, os.SCHED_IDLE, os.sched_param(0))
+    with harness.starved(*tids_of(pid)):
         yield
-        hog.kill()
-        for tid in tids_of(pid):
-            os.sched_setscheduler(tid, os.SCHED_OTHER, os.sched_param(0))
-            os.sched_setaffinity(tid, cpus)
 
 
 def check_as_before(p):
