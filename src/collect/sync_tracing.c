@@ -341,7 +341,7 @@ static bool has_gone(const struct sync_image *s, uint32_t tid)
 }
 
 /* What has jumped out of a wait, or was cancelled, leaves its place as it was.  Where all
- * of a process ends, its threads did wait. */
+ * of a process ends, its threads did wait, be some gone before others have a CPU. */
 static void look_for_gone(struct sync_image *s, uint64_t now_ns)
 {
 	const struct timer_ring *ring = s->image->image->ring;
@@ -350,7 +350,7 @@ static void look_for_gone(struct sync_image *s, uint64_t now_ns)
 	for (uint32_t i = 0; i < timer_ring_n_waiting(ring); i++)
 		if (timer_ring_waiting(ring, i, &w) && w.since_ns != s->left_ns[i] &&
 		    now_ns > w.since_ns + LOOK_NS && has_gone(s, w.tid) &&
-		    !procfs_has_ended((pid_t)s->image->image->pid))
+		    !procfs_is_ending((pid_t)s->image->image->pid))
 			s->left_ns[i] = w.since_ns;
 }
 

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,9 @@ static uint64_t ticks_ns(uint64_t ticks)
 /* PF_EXITING among a task's flags: some time passes until its state is that of one that
  * has ended, and it has no memory by then. */
 #define FLAG_EXITING UINT64_C(4)
+/* Among the signals that wait for a task: whatever ends a process, each of its threads is
+ * told by it. */
+#define SIGNAL_KILL (UINT64_C(1) << (SIGKILL - 1))
 
 /* Field numbers are those of proc(5); 3 is the first after the name. */
 static void take_stat_field(struct procfs_stat *s, unsigned field, const char *text)
@@ -101,6 +105,8 @@ static void take_stat_field(struct procfs_stat *s, unsigned field, const char *t
 		s->system_ns = ticks_ns(v);
 	else if (field == 22)
 		s->start_ns = ticks_ns(v);
+	else if (field == 31)
+		s->is_killed = v & SIGNAL_KILL;
 }
 
 int procfs_parse_stat(const char *text, struct procfs_stat *ret, struct err *e)
@@ -242,7 +248,7 @@ int procfs_tasks(pid_t pid, struct procfs_ids *ret, struct err *e)
 	return list_ids(path, ret, e);
 }
 
-bool procfs_has_ended(pid_t pid)
+static bool are_all_over(pid_t pid, bool or_killed)
 {
 	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
 	struct procfs_stat stat;
@@ -250,9 +256,20 @@ bool procfs_has_ended(pid_t pid)
 	if (procfs_tasks(pid, &tids, NULL) < 0)
 		return true;
 	vec_each(tid, &tids.ids)
-		if (procfs_task_stat(pid, *tid, &stat, NULL) == 0 && !stat.is_ending)
+		if (procfs_task_stat(pid, *tid, &stat, NULL) == 0 && !stat.is_ending &&
+		    !(or_killed && stat.is_killed))
 			return false;
 	return true;
+}
+
+bool procfs_has_ended(pid_t pid)
+{
+	return are_all_over(pid, false);
+}
+
+bool procfs_is_ending(pid_t pid)
+{
+	return are_all_over(pid, true);
 }
 
 int procfs_process_of(pid_t tid, pid_t *ret, struct err *e)

@@ -32,6 +32,7 @@ struct procfs_stat {
 	char comm[64];
 	char state;
 	bool is_ending; /* nothing of its program is executed any more */
+	bool is_killed; /* it will not be, as soon as it has a CPU; until is_ending */
 	uint32_t ppid;
 	uint64_t user_ns, system_ns; /* CPU time */
 	uint64_t start_ns;	     /* since boot */
@@ -63,6 +64,9 @@ must_use int procfs_tasks(pid_t pid, struct procfs_ids *ret, struct err *e);
 /* Ended or about to, with memory no more, though perhaps nobody has waited for it yet; a
  * first thread may end before the others do. */
 bool procfs_has_ended(pid_t pid);
+/* The same, or will as soon as each of its threads has a CPU to end with: what ends a
+ * process tells all of them at once, and some may be gone long before others. */
+bool procfs_is_ending(pid_t pid);
 /* The process of a thread. */
 must_use int procfs_process_of(pid_t tid, pid_t *ret, struct err *e);
 

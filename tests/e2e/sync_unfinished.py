@@ -16,6 +16,7 @@ from harness import DIR, IS_ROOT, Skip, dwell, is_asleep, run_all, test, wait_un
 PROGRAM = os.path.join(os.path.abspath(sys.argv[2]), 'e2e-deadlock')
 NS = 1000000000
 LASTS = .3
+LOOK = .25  # between two looks at who is there
 SOURCES = ('tracer', 'futex', None) if IS_ROOT else ('tracer',)
 
 
@@ -36,6 +37,10 @@ def may_use(source):
     if dwell('run', '-n', '-e', 'sync', *args, '--', 'true').returncode:
         raise Skip(f'{source or "nothing"} cannot observe waits here')
     return args
+
+
+def has_thread(pid, tid):
+    return os.path.exists(f'/proc/{pid}/task/{tid}')
 
 
 class Deadlock:
@@ -112,6 +117,25 @@ def so_is_one_of_threads_that_come_behind_many_others():
 
 
 @test
+def it_is_where_some_threads_have_gone_before_others_have_a_cpu_to_end_with():
+    """It is looked at four times a second who is there, and who has left its wait."""
+    if not IS_ROOT or len(os.sched_getaffinity(0)) == 1:
+        raise Skip('nobody can be kept from all CPUs')
+    kept = []
+
+    def kill(d):
+        idle = d.tids[2]
+        with harness.starved(idle):
+            d.kill()
+            wait_until(lambda: not has_thread(d.pid, d.tids[0]) or not has_thread(d.pid, idle), 'it does not end')
+            time.sleep(2 * LOOK)
+            kept.append(has_thread(d.pid, idle))
+    each_source('slowly', 'locks', kill, 128 + signal.SIGKILL, check_locks)
+    # Beside load it may have its CPU before the others have theirs: then all is as in the test before.
+    print(f'# {sum(kept)} of {len(kept)} were kept from ending')
+
+
+@test
 def so_is_one_that_goes_on_when_its_recording_ends():
     def wait(d):
         if d.dwell.poll() is not None:
@@ -150,6 +174,7 @@ def of_a_process_that_hangs_already_it_is_told_by_who_attaches():
     with subprocess.Popen([PROGRAM, 'locks'], stdout=subprocess.PIPE, text=True) as p:
         try:
             left, right, idle = [int(x) for x in p.stdout.readline().split()[2:]]
+            wait_until(lambda: is_asleep(p.pid), 'it does not wait')  # the others do: it says so
             a = dwell('attach', '-q', '-e', 'sync', '-p', str(p.pid), '-d', '1s', '-o', path)
             assert a.returncode == 0, a.stderr
             # They wait on, as if nothing had been.

@@ -54,6 +54,31 @@ static void a_task_is_ending_before_its_state_says_so(void **state)
 	}
 }
 
+static void a_task_is_killed_before_it_has_a_cpu_to_end_with(void **state)
+{
+	static const struct {
+		const char *pending;
+		bool is_killed;
+	} t[] = {
+		{ "0", false },	 { "256", true },  { "255", false },
+		{ "768", true }, { "512", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct procfs_stat s;
+		char line[128];
+
+		snprintf(line, sizeof(line),
+			 "17 (a) R 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 0 1 1 256 1 1 "
+			 "1 1 1 %s 256 0 0",
+			 t[i].pending);
+		assert_int_equal(procfs_parse_stat(line, &s, NULL), 0);
+		assert_int_equal(s.is_killed, t[i].is_killed);
+		assert_false(s.is_ending);
+	}
+}
+
 static void a_short_line_is_refused_with_a_reason(void **state)
 {
 	static const char *const bad[] = { "", "1 (x", "1 )x(", "1 (x) R 2 3" };
@@ -159,11 +184,14 @@ static void who_has_ended_has_so_before_anybody_waits_for_it(void **state)
 	if (pid == 0)
 		pause();
 	assert_false(procfs_has_ended(pid));
+	assert_false(procfs_is_ending(pid));
 	kill(pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 	assert_true(procfs_has_ended(pid));
+	assert_true(procfs_is_ending(pid));
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_true(procfs_has_ended(pid));
+	assert_true(procfs_is_ending(pid));
 }
 
 int main(void)
@@ -171,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_may_hold_parentheses_and_spaces),
 		cmocka_unit_test(a_task_is_ending_before_its_state_says_so),
+		cmocka_unit_test(a_task_is_killed_before_it_has_a_cpu_to_end_with),
 		cmocka_unit_test(a_short_line_is_refused_with_a_reason),
 		cmocka_unit_test(stolen_time_is_that_of_all_cpus),
 		cmocka_unit_test(we_find_ourselves),
