@@ -241,6 +241,11 @@ def all_attached(pid, path, *args):
         yield
 
 
+def waits_below(shell, child):
+    """It is no copy of the shell any more, and what it reads does not come."""
+    return text_of(child, 'cmdline') not in ('', text_of(shell, 'cmdline')) and harness.is_asleep(child)
+
+
 def below_a_shell(*commands):
     """A shell that waits for the last one, which obeys; the others beside it read what never comes."""
     *others, last = commands
@@ -248,7 +253,9 @@ def below_a_shell(*commands):
     if not os.path.exists(never):
         os.mkfifo(never)
     line = ''.join(f'{c} <>{never} >/dev/null & pids="$pids $!"; ' for c in others) + f'{last}; kill $pids; exit 0'
-    return obeying(visiting.Program('sh', '-c', line.replace('kill $pids; ', '' if not others else 'kill $pids; ')))
+    p = visiting.Program('sh', '-c', line.replace('kill $pids; ', '' if not others else 'kill $pids; '))
+    wait_until(lambda: [waits_below(p.pid, c) for c in children_of(p.pid)] == [True] * len(commands), 'they do not begin')
+    return obeying(p)
 
 
 @test
@@ -272,7 +279,6 @@ def copies_of_many_are_looked_for_at_once():
     need('strace')
     log = f'{DIR}/many.strace'
     with below_a_shell(*['cat'] * 11, VISITED) as p:
-        wait_until(lambda: len(children_of(p.pid)) == 12, 'they do not begin')
         subprocess.run(['strace', '-f', '-o', log, '-e', 'trace=openat', harness.DWELL, 'attach', '-q', '-e', 'heap', '-p', str(p.pid),
                         '-d', '0.1', '-o', f'{DIR}/many-below.dwell'], check=True, timeout=LIMIT_S)
         for pid in p.pid, *children_of(p.pid):
@@ -288,7 +294,6 @@ def a_process_of_one_thread_stands_once_when_it_is_attached_to_and_once_when_it_
     need('strace')
     log = f'{DIR}/once.strace'
     with below_a_shell('cat', VISITED) as p:
-        wait_until(lambda: len(children_of(p.pid)) == 2, 'they do not begin')
         alone = [pid for pid in (p.pid, *children_of(p.pid)) if len(os.listdir(f'/proc/{pid}/task')) == 1]
         subprocess.run(['strace', '-f', '--seccomp-bpf', '-o', log, '-e', 'trace=ptrace', harness.DWELL, 'attach', '-q', '-e', 'heap',
                         '-p', str(p.pid), '-d', '0.1', '-o', f'{DIR}/once.dwell'], check=True, timeout=LIMIT_S)
@@ -365,7 +370,6 @@ def descendants_stay_alone_where_they_are_not_to_be_followed():
 def a_descendant_that_cannot_be_traced_is_named_and_the_others_are():
     path = f'{DIR}/refused-below.dwell'
     with below_a_shell(f'{VISITED}-static', VISITED) as p:
-        wait_until(lambda: len(children_of(p.pid)) == 2, 'they do not begin')
         with all_attached(p.pid, path):
             p.tell('calls')
         for pid in p.pid, *children_of(p.pid):
@@ -386,7 +390,6 @@ def only_what_was_executed_later_is_said_to_be():
     # Waits are seen by others, too, where these may be had.
     path = f'{DIR}/dispensable.dwell'
     with below_a_shell(f'{VISITED}-static', VISITED) as p:
-        wait_until(lambda: len(children_of(p.pid)) == 2, 'they do not begin')
         with all_attached(p.pid, path, '-e', 'sync'):
             time.sleep(.3)
     named = report(path)['sources'][0].get('not_followed', [])

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import harness
-from harness import DIR, dwell
+from harness import DIR, dwell, is_asleep, wait_until
 
 FILE = os.path.join(DIR, 'placed.dwell')
 
@@ -57,7 +57,8 @@ def are_refused(cases):
 
 
 class Paced:
-    """A workload that does a known thing for each byte that it gets, and answers."""
+    """A workload that does a known thing for each byte that it gets, and answers; a round is over when it waits for
+    the next one, not when its answer is there: it may be in the call by which it gave that."""
 
     def __init__(self, path, mode='paced'):
         self.child = subprocess.Popen([path, mode], stdin=subprocess.PIPE,
@@ -67,6 +68,7 @@ class Paced:
         self.child.stdin.write(what.encode('ascii'))
         answer = self.child.stdout.read(1)
         assert answer
+        wait_until(lambda: is_asleep(self.child.pid), 'it does not wait')
         return answer.decode('ascii')
 
     def end(self):

@@ -13,7 +13,7 @@ import sys
 import time
 
 import harness
-from harness import DIR, IS_ROOT, TESTS, Skip, dwell, need, run_all, skip_all, test
+from harness import DIR, IS_ROOT, TESTS, Skip, dwell, is_asleep, need, run_all, skip_all, test, wait_until
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 PROGRAM = os.path.join(PROGRAMS, 'e2e-sync_futex')
@@ -260,6 +260,7 @@ def of_who_waits_for_several_since_before_nobody_knows_the_first():
                           env=same) as p:
         try:
             assert p.stdout.readline() == 'ready\n'
+            wait_until(lambda: p.poll() is not None or is_asleep(p.pid), 'it does not wait')
             a = subprocess.run([*fixed, harness.DWELL, 'attach', '-q', '-e', 'sync', '--source', 'futex',
                                 '-p', str(p.pid), '-d', '1s', '-o', path], capture_output=True,
                                text=True, env=same, check=False)
