@@ -69,9 +69,17 @@ static void find_own_text(void)
 	}
 }
 
+/* What the kernel clears in a forked child, where there is such memory. */
+struct cleared {
+	uint32_t is_same_process;
+	const char *passing; /* trace_sync_let_pass() */
+};
+
+static struct cleared nowhere = { .is_same_process = 1 }, *cleared = &nowhere;
+
 static bool mark_process(void)
 {
-	uint32_t *page = sys_map(PAGE_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	struct cleared *page = sys_map(PAGE_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
 	if (!page)
 		return false;
@@ -79,20 +87,22 @@ static bool mark_process(void)
 		sys_unmap(page, PAGE_BYTES);
 		return false;
 	}
-	*page = 1;
-	trace_runtime.is_same_process = page;
+	cleared = page;
+	cleared->is_same_process = 1;
+	trace_runtime.is_same_process = &cleared->is_same_process;
 	return true;
 }
 
 /* Pointers to wrappers that the program has kept may still lead here. */
 static void unmark_process(void)
 {
-	static const uint32_t same = 1;
-	const volatile uint32_t *page = trace_runtime.is_same_process;
+	struct cleared *page = cleared;
 
-	trace_runtime.is_same_process = &same;
-	if (page)
-		sys_unmap((void *)(uintptr_t)page, PAGE_BYTES);
+	cleared = &nowhere;
+	trace_runtime.is_same_process = &cleared->is_same_process;
+	trace_sync_let_pass(&cleared->passing);
+	if (page != &nowhere)
+		sys_unmap(page, PAGE_BYTES);
 }
 
 static bool open_ring(enum wire_sampler_origin origin, int control_fd)
@@ -143,6 +153,7 @@ static bool begin(const char *directory, enum wire_sampler_origin origin)
 static void start(bool is_on)
 {
 	trace_runtime.traces = is_on ? trace_runtime.meeting.control->traces : 0;
+	trace_sync_let_pass(&cleared->passing);
 	trace_regions_init();
 	if (next_needs_lock()) { /* some may be first called by a handler */
 		trace_exec_look_up();
@@ -169,7 +180,8 @@ static void forked(void)
 	trace_thread_after_fork();
 	trace_regions_after_fork();
 	trace_sync_after_fork();
-	*(uint32_t *)(uintptr_t)trace_runtime.is_same_process = 1;
+	cleared->is_same_process = 1;
+	trace_sync_let_pass(&cleared->passing);
 	given_up_at = UINT64_MAX;
 	trace_runtime.is_fork = true;
 	trace_runtime.is_on = open_ring(WIRE_SAMPLER_FORK, -1);

@@ -5,7 +5,8 @@
  * All arguments are words and there are four at most, so one shape does for all; the
  * declarations of the C library are not at hand here.  A lock that is free is taken by
  * the call that does not wait: nothing is told of it, and no clock is read.  The other
- * call returns what that one would have, but that it is busy.
+ * call returns what that one would have, but that it is busy.  What nobody waits for does
+ * not even come by here (inject/trace_sync_pass).
  *
  * A thread may be cancelled in here: its stack is unwound through the wrappers, which
  * hold nothing then but a count in a table of hints.
@@ -18,6 +19,7 @@
 #include "inject/next.h"
 #include "inject/trace_runtime.h"
 #include "inject/trace_sync.h"
+#include "inject/trace_sync_pass.h"
 #include "wire/tracer.h"
 
 /* thrd_busy of every C library: <threads.h> would declare what is defined below. */
@@ -36,40 +38,23 @@ __attribute__((weak)) extern int *__errno_location(void);
 /* Of glibc since 2.32: this process has one thread. */
 __attribute__((weak)) extern char __libc_single_threaded;
 
-typedef int call_fn(long a, long b, long c, long d);
-
-#define CALL_ID(name)			CALL_##name
-#define HELPS(name)			CALL_ID(name),
-#define WAITS(name, n, what, try, busy) CALL_ID(name),
-#define GIVES_AND_WAITS(name, what)	CALL_ID(name),
-#define ENDS(name)			CALL_ID(name),
-#define RELEASES(name)			CALL_ID(name),
-enum call {
-	CALL_NONE,
-#include "inject/trace_sync_calls.def"
-	N_CALLS,
-};
-#undef HELPS
-#undef WAITS
-#undef GIVES_AND_WAITS
-#undef ENDS
-#undef RELEASES
-
-#define HELPS(name)			[CALL_ID(name)] = #name,
-#define WAITS(name, n, what, try, busy) [CALL_ID(name)] = #name,
-#define GIVES_AND_WAITS(name, what)	[CALL_ID(name)] = #name,
-#define ENDS(name)			[CALL_ID(name)] = #name,
-#define RELEASES(name)			[CALL_ID(name)] = #name,
-static const char *const names[N_CALLS] = {
+#define HELPS(name)			[TRACE_SYNC_CALL(name)] = #name,
+#define WAITS(name, n, what, try, busy) [TRACE_SYNC_CALL(name)] = #name,
+#define LOCKS(name, n, try, busy)	[TRACE_SYNC_CALL(name)] = #name,
+#define GIVES_AND_WAITS(name, what)	[TRACE_SYNC_CALL(name)] = #name,
+#define ENDS(name)			[TRACE_SYNC_CALL(name)] = #name,
+#define RELEASES(name)			[TRACE_SYNC_CALL(name)] = #name,
+static const char *const names[TRACE_SYNC_N_CALLS] = {
 #include "inject/trace_sync_calls.def"
 };
 #undef HELPS
 #undef WAITS
+#undef LOCKS
 #undef GIVES_AND_WAITS
 #undef ENDS
 #undef RELEASES
 
-static call_fn *next[N_CALLS];
+static trace_sync_fn *next[TRACE_SYNC_N_CALLS];
 
 /* No library has it: whoever calls it has found ours only. */
 static int refuse(long a, long b, long c, long d)
@@ -89,7 +74,7 @@ static int refuse_semaphore(long a, long b, long c, long d)
 	return -1;
 }
 
-static call_fn *refusal_of(enum call call)
+static trace_sync_fn *refusal_of(enum trace_sync_call call)
 {
 	static const char of_semaphores[] = "sem_";
 
@@ -98,27 +83,37 @@ static call_fn *refusal_of(enum call call)
 		       : refuse;
 }
 
-static __attribute__((noinline)) call_fn *look_up(enum call call)
+static __attribute__((noinline)) trace_sync_fn *look_up(enum trace_sync_call call)
 {
-	call_fn *f = (call_fn *)next_symbol(names[call]);
+	trace_sync_fn *f = (trace_sync_fn *)next_symbol(names[call]);
 
 	if (!f)
 		return refusal_of(call);
 	__atomic_store_n(&next[call], f, __ATOMIC_RELAXED);
+	__atomic_store_n(&trace_sync_pass[call], f, __ATOMIC_RELAXED);
 	return f;
 }
 
-static inline call_fn *next_of(enum call call)
+static inline trace_sync_fn *next_of(enum trace_sync_call call)
 {
-	call_fn *f = __atomic_load_n(&next[call], __ATOMIC_RELAXED);
+	trace_sync_fn *f = __atomic_load_n(&next[call], __ATOMIC_RELAXED);
 
 	return __builtin_expect(f != NULL, 1) ? f : look_up(call);
 }
 
 void trace_sync_look_up(void)
 {
-	for (enum call call = CALL_NONE + 1; call < N_CALLS; call++)
+	for (enum trace_sync_call call = TRACE_SYNC_NONE + 1; call < TRACE_SYNC_N_CALLS;
+	     call++)
 		look_up(call);
+}
+
+void trace_sync_let_pass(const char **at)
+{
+	static const char always = 1;
+
+	*at = trace_runtime.traces & WIRE_TRACER_SYNC ? &__libc_single_threaded : &always;
+	__atomic_store_n(&trace_sync_passing, at, __ATOMIC_RELEASE);
 }
 
 /* Both in one word, as there are six registers for arguments. */
@@ -165,42 +160,29 @@ static __attribute__((noinline)) int wait(long a, long b, long c, long d,
 
 /* A semaphore's call fails by errno, and is where a thread can be cancelled, be it free
  * or not. */
-static inline int try_semaphore(enum call try, long a)
+static inline int try_semaphore(enum trace_sync_call try, long a)
 {
 	int error = __errno_location ? *__errno_location() : 0;
 	int rc;
 
-	next_of(CALL_pthread_testcancel)(0, 0, 0, 0);
+	next_of(TRACE_SYNC_pthread_testcancel)(0, 0, 0, 0);
 	rc = next_of(try)(a, 0, 0, 0);
 	if (rc != 0 && __errno_location)
 		*__errno_location() = error;
 	return rc;
 }
 
-/* Nobody else can have the lock, as it is not shared with other processes: glibc takes it
- * without an atomic instruction then, but where it only tries.  The word is where static
- * initialisers have it (bits/struct_mutex.h). */
-#define MUTEX_KIND   4
-#define MUTEX_SHARED 128
-
-static inline bool is_alone(enum wire_tracer_sync what, long mutex)
-{
-	return what == WIRE_TRACER_MUTEX && &__libc_single_threaded &&
-	       __libc_single_threaded &&
-	       !(((const int *)mutex)[MUTEX_KIND] & MUTEX_SHARED);
-}
-
 /* Does the call that does not wait, if there is one, do?  glibc before 2.34 has locks but
  * not what tries them where its libpthread is not loaded. */
-static inline bool has_taken(enum wire_tracer_sync what, enum call try, int busy, long a,
-			     int *ret)
+static inline bool has_taken(enum wire_tracer_sync what, enum trace_sync_call try,
+			     int busy, long a, int *ret)
 {
-	if (try == CALL_NONE)
+	if (try == TRACE_SYNC_NONE)
 		return false;
 	if (what == WIRE_TRACER_SEMAPHORE) {
 		*ret = try_semaphore(try, a);
 	} else {
-		call_fn *f = next_of(try);
+		trace_sync_fn *f = next_of(try);
 
 		if (__builtin_expect(f == refuse, 0))
 			return false;
@@ -210,31 +192,37 @@ static inline bool has_taken(enum wire_tracer_sync what, enum call try, int busy
 	return __builtin_expect(*ret != busy, 1);
 }
 
+#define HIDE(name) int trace_sync_##name(long a, long b, long c, long d)
 #define WRAP(name)                                                                       \
-	EXPORT int name(long a, long b, long c, long d);                                 \
+	EXPORT trace_sync_fn name;                                                       \
 	EXPORT int name(long a, long b, long c, long d)
 
 #define HELPS(name)
 
-/* Arguments that there are none of are not kept. */
-#define WAITS(name, n, what, try, busy)                                                  \
-	WRAP(name)                                                                       \
+/* Arguments that there are none of are not kept.  From the first call on it is known what
+ * is passed on to. */
+#define TAKE(define, name, n, what, try, busy)                                           \
+	define(name)                                                                     \
 	{                                                                                \
 		int rc;                                                                  \
                                                                                          \
+		next_of(TRACE_SYNC_CALL(name));                                          \
 		b = (n) > 1 ? b : 0;                                                     \
 		c = (n) > 2 ? c : 0;                                                     \
 		d = (n) > 3 ? d : 0;                                                     \
-		if (!trace_runtime_traces(WIRE_TRACER_SYNC) || is_alone(what, a)) {      \
-			rc = next_of(CALL_##name)(a, b, c, d);                           \
+		if (!trace_runtime_traces(WIRE_TRACER_SYNC)) {                           \
+			rc = next_of(TRACE_SYNC_CALL(name))(a, b, c, d);                 \
 			FORGET_CALL();                                                   \
 			return rc;                                                       \
 		}                                                                        \
-		if (has_taken(what, CALL_##try, busy, a, &rc))                           \
+		if (has_taken(what, TRACE_SYNC_##try, busy, a, &rc))                     \
 			return rc;                                                       \
-		return wait(a, b, c, d, WAIT_FOR(CALL_##name, what),                     \
+		return wait(a, b, c, d, WAIT_FOR(TRACE_SYNC_CALL(name), what),           \
 			    __builtin_frame_address(0));                                 \
 	}
+
+#define WAITS(name, n, what, try, busy) TAKE(WRAP, name, n, what, try, busy)
+#define LOCKS(name, n, try, busy)	TAKE(HIDE, name, n, WIRE_TRACER_MUTEX, try, busy)
 
 #ifndef DWELL_INJECTED
 
@@ -245,7 +233,7 @@ static inline bool has_taken(enum wire_tracer_sync what, enum call try, int busy
                                                                                          \
 		if (trace_sync_is_waited_for((uintptr_t)b))                              \
 			trace_sync_release((uintptr_t)b, frame);                         \
-		return wait(a, b, c, d, WAIT_FOR(CALL_##name, what), frame);             \
+		return wait(a, b, c, d, WAIT_FOR(TRACE_SYNC_##name, what), frame);       \
 	}
 
 #else
@@ -253,11 +241,11 @@ static inline bool has_taken(enum wire_tracer_sync what, enum call try, int busy
 /* Who waits there is cancelled there, and unwound by tables that nobody finds of us. */
 #define GIVES_AND_WAITS(name, what)                                                      \
 	static __attribute__((used))                                                     \
-	call_fn *give_##name(uintptr_t mutex, const uint64_t *frame)                     \
+	trace_sync_fn *give_##name(uintptr_t mutex, const uint64_t *frame)               \
 	{                                                                                \
 		if (trace_sync_is_waited_for(mutex))                                     \
 			trace_sync_release(mutex, frame);                                \
-		return next_of(CALL_##name);                                             \
+		return next_of(TRACE_SYNC_##name);                                       \
 	}                                                                                \
 	ARCH_PASS_DEFINE(name, give_##name);
 
@@ -266,7 +254,7 @@ static inline bool has_taken(enum wire_tracer_sync what, enum call try, int busy
 #define ENDS(name) WAITS(name, 4, WIRE_TRACER_JOIN, NONE, 0)
 
 #define RELEASES(name)                                                                   \
-	WRAP(name)                                                                       \
+	HIDE(name)                                                                       \
 	{                                                                                \
 		int rc;                                                                  \
                                                                                          \
@@ -275,7 +263,7 @@ static inline bool has_taken(enum wire_tracer_sync what, enum call try, int busy
 		(void)d;                                                                 \
 		if (__builtin_expect(trace_sync_is_waited_for((uintptr_t)a), 0))         \
 			trace_sync_release((uintptr_t)a, __builtin_frame_address(0));    \
-		rc = next_of(CALL_##name)(a, 0, 0, 0);                                   \
+		rc = next_of(TRACE_SYNC_##name)(a, 0, 0, 0);                             \
 		FORGET_CALL();                                                           \
 		return rc;                                                               \
 	}

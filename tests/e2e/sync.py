@@ -15,6 +15,7 @@ from harness import DIR, Skip, dwell, fact, need, report, run_all, test
 PROGRAMS = os.path.abspath(sys.argv[3])
 WAITS = os.path.join(PROGRAMS, 'e2e-sync_waits')
 DEADLOCK = os.path.join(PROGRAMS, 'e2e-deadlock')
+ALONE = os.path.join(PROGRAMS, 'e2e-sync_alone')
 MS = 1000000
 
 # Who waits, for what, called what, let by whom; each for 20 ms at least.
@@ -155,6 +156,20 @@ def children_are_observed_too():
 def threads_that_come_and_go_take_the_memory_of_those_that_went():
     _, p = record('pool', DEADLOCK, 'pool', run=('--source', 'tracer'))
     assert int(p.stdout) < 8192, p.stdout
+
+
+@test
+def processes_of_one_thread_wait_for_what_they_share():
+    path, _ = record('shared', ALONE, 'shared', run=('--source', 'tracer'))
+    row, = waits_of(path, 'by_shared_lock')
+    assert row['waits'] == 1 and row['ns'] >= 20 * MS and row['kind'] == 'mutex', row
+
+
+@test
+def a_child_is_known_by_a_lock_that_is_free():
+    path, _ = record('forked_free', ALONE, 'forked-free', run=('--source', 'tracer'))
+    text = dwell('cat', '--section', 'processes', path).stdout
+    assert len(set(re.findall(r'^process \d+ pid=(\d+)', text, re.MULTILINE))) == 2, text
 
 
 @test

@@ -63,7 +63,7 @@ static inline int is_asleep(pid_t tid)
 	char path[64], text[512] = "", *at;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
 	f = fopen(path, "r");
 	if (f && fgets(text, sizeof(text), f)) {
 		at = strrchr(text, ')');
