@@ -11,8 +11,13 @@
 #define UNTOLD_VARIANCE (0.5 * 0.5)
 /* No more than that windows are off where they and gaps count alike. */
 #define UNIT_MAX 10.0
+/* By so much a gap's time may be too short: it is asked for before a window while the
+ * program still runs, and its clock is as old as the last tick. */
+#define TICK_MOST_NS 1e7
 
-/* What was watched for longer than its gap was so in earlier ones, too. */
+/* What was watched for longer than its gap was so in earlier ones, too; but not by what
+ * clocks differ: of a place that has many gaps that would be all of those before it was
+ * there. */
 struct anchor_gap *anchor_gaps_find(const struct anchor_rows *rows,
 				    const struct anchor_leader *l)
 {
@@ -31,6 +36,8 @@ struct anchor_gap *anchor_gaps_find(const struct anchor_rows *rows,
 		if (ns > 0)
 			hits -= hits * here_ns / ns;
 		ns -= here_ns;
+		if (ns < TICK_MOST_NS)
+			hits = ns = 0;
 	}
 	return gaps;
 }

@@ -65,6 +65,33 @@ static void what_is_more_than_its_gap_was_in_earlier_ones(void **state unused)
 	assert_float_equal(gaps[1].rate, 1.5e-6, 1e-12);
 }
 
+/* Of a program's second half, each gap of which was watched for a tick longer than it was
+ * known to be. */
+static void what_clocks_differ_is_of_no_earlier_gap(void **state unused)
+{
+	struct anchor_leader_window windows[N] = { 0 };
+	struct anchor_window at[N] = { 0 };
+	struct anchor_leader l = { .windows = windows };
+	struct anchor_rows rows = { .windows = { .at = at, .n = N }, .n_windows = N - 1 };
+
+	for (int i = 0; i < N; i++) {
+		at[i].before_ns = 2e7;
+		if (i >= N / 2)
+			windows[i] = (struct anchor_leader_window){ .hits = 24,
+								    .watched_ns = 2.4e7 };
+	}
+	own(freep) struct anchor_gap *gaps = anchor_gaps_find(&rows, &l);
+
+	for (int i = 0; i < N; i++) {
+		bool is_watched = i >= N / 2;
+
+		assert_int_equal(isnan(gaps[i].rate), !is_watched);
+		assert_float_equal(gaps[i].missed_ns, is_watched ? 0 : 2e7, 1);
+		if (is_watched)
+			assert_float_equal(gaps[i].rate, RATE, RATE / 1e6);
+	}
+}
+
 /* Windows are short, and have the more and the less by chance. */
 static void the_beginning_is_as_the_gap_behind_it(void **state unused)
 {
@@ -188,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gaps_are_told_by_what_was_watched_in_them),
 		cmocka_unit_test(what_is_more_than_its_gap_was_in_earlier_ones),
+		cmocka_unit_test(what_clocks_differ_is_of_no_earlier_gap),
 		cmocka_unit_test(the_beginning_is_as_the_gap_behind_it),
 		cmocka_unit_test(what_windows_saw_end_is_not_gone_on_with),
 		cmocka_unit_test(windows_alone_tell_a_rate),
