@@ -9,6 +9,9 @@
 /* Windows, and parts of the time, of a program differ by that, before any is known.  It
  * is worth one of them, as a few may agree by chance. */
 #define USUAL 0.2
+/* Of a window that is the only one, beside what windows differ by: what a program does
+ * next is in none.  So far that programs of phases are told right more often than not. */
+#define ALONE 4
 /* Of what is told of a group, that others do at least. */
 #define LEAST_LEFT 0.01
 
@@ -79,6 +82,8 @@ double anchor_scale_variance(const struct anchor_scale *s, const double *counts,
 		       fmax(1 - own, LEAST_LEFT);
 		alike += part * part;
 	}
+	if (n_groups == 1)
+		return USUAL * USUAL * ALONE;
 	return off + USUAL * USUAL * alike / fmax(1 / alike - 1, LEAST_LEFT);
 }
 

@@ -14,10 +14,10 @@
 #include "base/mem.h"
 #include "insn/procedure.h"
 
-/* Fewer tell nothing, not even how far they are off. */
-#define LEAST_WINDOWS 3
-#define LEAST_COUNTED 20 /* of a place, in windows ... */
-#define LEAST_HITS    50 /* ... and natively */
+/* Fewer do not tell by themselves how far they are off: as three that agree. */
+#define TELLING_WINDOWS 3
+#define LEAST_COUNTED	20 /* of a place, in windows ... */
+#define LEAST_HITS	50 /* ... and natively */
 /* Of what was sampled of a program's processes, that passes the filter: what it leaves
  * out is in windows all the same. */
 #define LEAST_CHOSEN 0.9
@@ -109,8 +109,7 @@ static bool is_enough(const struct anchoring *a, uint32_t number)
 	double least = program->n_processes > 1 ? LEAST_PART_OF_SEVERAL : LEAST_PART,
 	       native_ns = rows->native_ns - rows->unseen_ns;
 
-	return rows->n_windows >= LEAST_WINDOWS &&
-	       program->sampled_ns >= LEAST_CHOSEN * program->all_ns &&
+	return rows->n_windows && program->sampled_ns >= LEAST_CHOSEN * program->all_ns &&
 	       native_ns <= MOST_PART * most_sampled_ns(a, number) &&
 	       unsampled_ns(a, number) <= MOST_UNSAMPLED * rows->native_ns &&
 	       native_ns >= least * fmax(1, program->all_ns);
@@ -328,11 +327,16 @@ static bool make_guess(const struct subject *f, const struct anchor_leader *l,
 	return ret->variance < INFINITY;
 }
 
+static double n_telling(const struct part *a)
+{
+	return fmax(a->leaders.n_groups, TELLING_WINDOWS);
+}
+
 /* And more where few windows tell the deviation itself: Student's, as Cornish and Fisher
  * expand it. */
 static double sure(const struct part *a, double variance)
 {
-	double of_few = 1.0 / (a->leaders.n_groups - 1);
+	double of_few = 1 / (n_telling(a) - 1);
 
 	return (SURE + of_few * (2.37 + of_few * (2.82 + of_few * 2.56))) *
 	       sqrt(variance);
@@ -359,7 +363,7 @@ static double disagreement(const struct subject *f, const struct guess *best)
  * windows tell each. */
 static double price_of_choice(const struct part *a, double n_others)
 {
-	return pow(1 + fmax(n_others, 0) / 2, 2.0 / (a->leaders.n_groups - 2));
+	return pow(1 + fmax(n_others, 0) / 2, 2 / (n_telling(a) - 2));
 }
 
 /* Of all of the time windows tell what a function has in it only if they are taken where

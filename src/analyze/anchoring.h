@@ -40,8 +40,8 @@ struct anchoring_way {
 	double off; /* as a block's, beside that of the block; ANCHORING_UNSEEN at most */
 };
 
-/* Of all recordings with CPU time together; *ret is NULL when they have no anchors, too
- * few of them, or for no program of all that was sampled. */
+/* Of all recordings with CPU time together; *ret is NULL when they have no windows, or
+ * for no program of all that was sampled. */
 must_use int anchoring_new(const struct profile *p, struct anchoring **ret,
 			   struct err *e);
 /* In all recordings, whatever these tell. */

@@ -333,12 +333,11 @@ static struct verdict judge(unsigned n_runs, unsigned n_windows, bool has_meters
 	return v;
 }
 
-static void check_ranges(bool has_meters)
+static void check_ranges(const unsigned *n_windows, size_t n, bool has_meters)
 {
-	static const unsigned n_windows[] = { 3, 4, 6, 12, 24 };
 	double before = INFINITY;
 
-	for (size_t i = 0; i < sizeof(n_windows) / sizeof(n_windows[0]); i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct verdict v = judge(1, n_windows[i], has_meters, ALL_LOOP);
 
 		print_message("# %u windows: %u of %u in ranges of %.0f %%\n",
@@ -349,16 +348,28 @@ static void check_ranges(bool has_meters)
 	}
 }
 
+#define N_LENGTHS 5
+static const unsigned lengths[N_LENGTHS] = { 3, 4, 6, 12, 24 };
+
 static void ranges_have_the_truth_where_all_is_counted(void **state)
 {
 	(void)state;
-	check_ranges(true);
+	check_ranges(lengths, N_LENGTHS, true);
+}
+
+/* They do not tell how much windows differ. */
+static void ranges_have_the_truth_of_one_window_and_of_two(void **state)
+{
+	static const unsigned few[] = { 1, 2, 3 };
+
+	(void)state;
+	check_ranges(few, 3, true);
 }
 
 static void ranges_have_the_truth_where_a_place_is_watched_in_turns(void **state)
 {
 	(void)state;
-	check_ranges(false);
+	check_ranges(lengths, N_LENGTHS, false);
 }
 
 static void check_runs(unsigned n_runs, unsigned n_windows, bool has_meters,
@@ -640,6 +651,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(ranges_have_the_truth_where_all_is_counted),
+		TEST(ranges_have_the_truth_of_one_window_and_of_two),
 		TEST(ranges_have_the_truth_where_a_place_is_watched_in_turns),
 		TEST(windows_of_several_runs_are_added_up),
 		TEST(a_window_does_not_vouch_for_what_it_chose_of_several_runs),

@@ -259,7 +259,7 @@ static void what_goes_with_a_counter_is_told_by_all_that_it_has(void **state unu
 static void nothing_is_told_of_a_part_or_of_little(void **state unused)
 {
 	static const struct case_of cases[] = {
-		{ 2, { 20, 20 }, 1000 },
+		{ 1, { 20, 20 }, 1000 },
 		{ 40, { 20, 20 }, 1000, .sampled_s = 80 },
 		{ 40, { 20, 20 }, 1000, .sampled_s = 20 },
 		{ 40, { 20, 20 }, 1000, .sampled_s = 35 },
@@ -321,6 +321,39 @@ static void few_windows_are_sure_of_less(void **state unused)
 	assert_true(few[0].off > 2 * many[0].off);
 	assert_true(find(&(struct case_of){ 3, { 20, 20 }, 1000 }, b));
 	assert_true(b[0].off > few[0].off);
+}
+
+/* A counter that comes 50,000 times a second, 500 of them in the window, with the loop.
+ */
+static void one_window_tells_with_a_wide_range(void **state unused)
+{
+	double before = INFINITY;
+
+	for (unsigned n = 1; n <= 3; n++) {
+		own(buf_fini) struct buf text = { 0 };
+		struct anchoring_block b[2];
+		double truth = n * (1e8 + 1e6);
+
+		buf_printf(&text,
+			   "event cpu-time unit=ns period=1000000 flags=sampled\n"
+			   "process 10 a\nimage a /bin/a\nuse pid=10 event=cpu-time\n"
+			   "a+0x100 %u\n",
+			   n * 1000);
+		for (unsigned i = 0; i < n; i++)
+			buf_printf(&text,
+				   "anchor %u 0 cpu=%u\n"
+				   "anchor %u 1000000 a+0x100 size=8\n"
+				   "anchor %u 1000 a+0x108 size=1\n"
+				   "anchor %u 500 a+0x900 size=4\n"
+				   "anchor %u 1000 a+0x900 cpu=%u near=1\n",
+				   i, SECOND, i, i, i, i, SECOND / 50);
+		recording_builder_write(path, buf_str(&text));
+		assert_int_equal(anchored_loop_find(path, b), n);
+		assert_true(fabs(log(b[0].times / truth)) < 0.02);
+		assert_true(b[0].off < before);
+		assert_true(n > 2 || b[0].off > 0.5);
+		before = b[0].off;
+	}
 }
 
 static void places_that_disagree_are_further_off_than_they_tell(void **state unused)
@@ -705,6 +738,7 @@ int main(void)
 		TEST(samples_that_did_not_come_are_time_all_the_same),
 		TEST(without_a_place_the_time_of_windows_is_what_there_is),
 		TEST(few_windows_are_sure_of_less),
+		TEST(one_window_tells_with_a_wide_range),
 		TEST(places_that_disagree_are_further_off_than_they_tell),
 		TEST(what_tells_while_it_runs_is_of_that_time),
 		TEST(what_was_watched_is_of_all_windows_since_it_was_told),
