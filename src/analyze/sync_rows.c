@@ -282,6 +282,16 @@ static char *copy_what(const struct place *at)
 	return xasprintf("%.*s", (int)strcspn(at->what, ",]"), at->what);
 }
 
+/* Who waits, or lets wait, does so for things of several kinds; a thing is of one. */
+static uint64_t row_key(const struct making *m, const struct place *at)
+{
+	uint64_t key = hash_pair(bys[m->by].key(m, at), at->is_lock);
+
+	return m->by == SYNC_ROWS_BY_LOCK
+		       ? key
+		       : hash_pair(key, hash_bytes(at->what, strcspn(at->what, ",]")));
+}
+
 /* Where one stack tells what it is, it is that for all. */
 static void know_better(struct sync_row *row, const struct place *at)
 {
@@ -294,8 +304,7 @@ static void know_better(struct sync_row *row, const struct place *at)
 static struct sync_row *row_of(struct making *m, const struct place *at)
 {
 	bool is_new;
-	uint64_t key = hash_pair(bys[m->by].key(m, at), at->is_lock);
-	uint64_t *i = map_slot(&m->by_key, key, &is_new);
+	uint64_t *i = map_slot(&m->by_key, row_key(m, at), &is_new);
 	struct sync_row *row;
 
 	if (!is_new) {
