@@ -96,6 +96,9 @@ static int refuse_range(const struct experiment_choice *c, const char *text,
 {
 	char lo[TEXT_MAX], hi[TEXT_MAX];
 
+	if (c->experiment->min == c->experiment->max)
+		return err_set(e, ERR_USAGE, "%s takes no interval: it records every one",
+			       c->name);
 	return err_set(e, ERR_USAGE, "interval '%.40s' of %s is not within %s and %s",
 		       text, c->name,
 		       text_value(lo, c->experiment->min, c->experiment->unit),

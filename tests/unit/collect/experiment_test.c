@@ -61,6 +61,17 @@ static void a_time_is_no_interval_of_events(void **state)
 	assert_string_equal(e.text, "interval of faults: '-1' is negative");
 }
 
+static void what_records_every_one_takes_no_interval(void **state)
+{
+	struct experiment_choice c;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(experiment_find("heap", &c, NULL), 0);
+	assert_int_equal(experiment_set_interval(&c, "99", &e), ERR_USAGE);
+	assert_string_equal(e.text, "heap takes no interval: it records every one");
+}
+
 static void intervals_have_names_units_and_limits(void **state)
 {
 	static const struct {
@@ -109,6 +120,7 @@ int main(void)
 		cmocka_unit_test(f_and_s_name_faster_and_slower_variants),
 		cmocka_unit_test(an_unknown_name_gets_a_suggestion),
 		cmocka_unit_test(a_time_is_no_interval_of_events),
+		cmocka_unit_test(what_records_every_one_takes_no_interval),
 		cmocka_unit_test(intervals_have_names_units_and_limits),
 		cmocka_unit_test(a_frequency_is_an_interval_of_time_only),
 	};
