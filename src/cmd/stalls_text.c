@@ -19,7 +19,8 @@
 #include "cmd/stalls_view.h"
 #include "insn/machine_model.h"
 
-#define WIDE	     120 /* columns from which it is told where */
+#define WIDE	     120 /* columns from which instructions are told, too */
+#define PLACED	     80	 /* columns from which it is told where */
 #define MAX_NAME     48
 #define MAX_CODE     15 /* bytes of an instruction */
 #define MAX_CULPRITS 4
@@ -241,7 +242,7 @@ static void put_sum(const struct stalls_view *v, FILE *out)
 		{ v->lines.is_estimated ? "About" : "Exactly", TABLE_RIGHT, false, 0 },
 		{ "Mostly in", TABLE_LEFT, true, 20 },
 	};
-	bool is_wide = v->r->width >= WIDE && v->kind != STALLS_OF_FUNCTION;
+	bool is_wide = v->r->width >= PLACED && v->kind != STALLS_OF_FUNCTION;
 	own(table_freep) struct table *t = table_new(columns, is_wide ? 5 : 4);
 	struct table_style style = { .width = v->r->width,
 				     .colour = command_terminal()->colour };
