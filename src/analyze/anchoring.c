@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/anchor_leaders.h"
 #include "analyze/anchor_programs.h"
@@ -217,6 +218,19 @@ uint32_t anchoring_n_windows(const struct profile *p)
 			all += n;
 	}
 	return all;
+}
+
+bool anchoring_was_tried(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_sources; i++) {
+		const struct recording *r = p->sources[i].recording;
+
+		for (uint32_t k = 0; k < recording_n_facts(r); k++)
+			if (strcmp(recording_string(r, recording_fact(r, k)->name),
+				   "windows") == 0)
+				return true;
+	}
+	return anchoring_n_windows(p) > 0;
 }
 
 const char *anchoring_refusal(const struct profile *p)

@@ -46,6 +46,8 @@ must_use int anchoring_new(const struct profile *p, struct anchoring **ret,
 			   struct err *e);
 /* In all recordings, whatever these tell. */
 uint32_t anchoring_n_windows(const struct profile *p);
+/* Whether any of them was to have windows, be it that there were none. */
+bool anchoring_was_tried(const struct profile *p);
 /* Why a process could not be counted now and then, the first of them, or NULL. */
 const char *anchoring_refusal(const struct profile *p);
 void anchoring_free(struct anchoring *a);

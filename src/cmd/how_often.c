@@ -59,6 +59,8 @@ static void put_why_not(const struct report *r, struct buf *to)
 	} else if (why) {
 		buf_puts(to, "no exact counts now and then: ");
 		report_text_safe(to, why);
+	} else if (anchoring_was_tried(r->profile)) {
+		buf_puts(to, "No window of exact counts came before it ended");
 	}
 }
 

@@ -106,7 +106,7 @@ static void put_unsure(const struct stalls_view *v, FILE *out)
 	buf_printf(&b,
 		   "How often is estimated with low confidence, so all are ranges. %s; ",
 		   how_often_who_tells(v->r));
-	if (anchoring_n_windows(v->r->profile))
+	if (anchoring_was_tried(v->r->profile))
 		buf_puts(&b, "more windows, by a larger share (anchors:5%) or in a "
 			     "longer run, tell better");
 	else
