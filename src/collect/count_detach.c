@@ -427,8 +427,10 @@ static bool tell_away(const struct detach *x)
 	return count_remote_write(x->a->pid, x->told->are_away, &yes, sizeof(yes));
 }
 
-/* Should we be killed meanwhile, the engine knows how it goes on natively. */
-static bool tell_native(const struct detach *x, const struct count_tracee *t)
+/* Should we be killed meanwhile, the engine knows how it goes on natively.  last: its
+ * context, if it is to undo what is the process's before it rests, or 0. */
+static bool tell_native(const struct detach *x, const struct count_tracee *t,
+			uint64_t last)
 {
 	struct count_control_thread first = { .mask = t->mask };
 	uint64_t state = 0, control = x->a->control;
@@ -437,27 +439,27 @@ static bool tell_native(const struct detach *x, const struct count_tracee *t)
 	first.native.gs_base = t->gs_base;
 	return count_remote_write(t->tid, control + sizeof(struct count_control), &first,
 				  sizeof(first)) &&
+	       count_remote_write(t->tid, control + offsetof(struct count_control, last),
+				  &last, sizeof(last)) &&
 	       count_remote_write(t->tid, control + offsetof(struct count_control, state),
 				  &state, sizeof(state));
 }
 
-/* In one go, as when it began.  False: it has gone on natively by itself. */
-static bool rest(const struct detach *x, struct count_tracee *t)
+/* In one go, as when it began.  What became of it, 0: it has ended. */
+static uint64_t rest(const struct detach *x, struct count_tracee *t, uint64_t limit_ns)
 {
 	struct count_attached *a = x->a;
 	struct user_regs_struct r = t->regs;
 	uint64_t state = 0, at = a->control + offsetof(struct count_control, state);
 
-	if (!tell_native(x, t))
-		return true;
 	r.rip = x->told->rest;
 	r.rdi = a->control;
 	r.rsp = a->control + a->control_bytes;
 	r.eflags = PLAIN_FLAGS;
-	count_remote_run_through(t, &r, at, REST_NS);
+	count_remote_run_through(t, &r, at, limit_ns);
 	count_remote_read(a->pid, at, &state, sizeof(state));
 	a->rests = state == COUNT_CONTROL_RESTS;
-	return state != COUNT_CONTROL_LEFT;
+	return state;
 }
 
 /* Where only root may see filters that are nothing to the engine, others could neither
@@ -467,19 +469,61 @@ static bool may_come_back(const struct count_tracee *t)
 	return count_seccomp_check(t->tid, NULL) == 0;
 }
 
+/* None is left in the engine, and the last one where it rests, or has ended. */
+static void leave_last(struct detach *x, struct count_tracee *one)
+{
+	if (!x->a->rests)
+		count_detach_memory(x->a, one);
+	lead_out(one);
+}
+
+static int has_ended(const struct count_tracee *t, struct err *e)
+{
+	return err_set(e, ERR_UNSUPPORTED,
+		       "thread %d ended when it was to leave the engine", t->tid);
+}
+
+static bool is_alone(const struct detach *x)
+{
+	size_t n = 0;
+
+	vec_each(t, &x->threads.at)
+		n += !t->is_gone;
+	return n == 1;
+}
+
+/* Each of the calls by which it undoes what is the process's would be two stops.  Nobody
+ * else is there who might come back: it need not know the way. */
+static int leave_at_once(struct detach *x, struct count_tracee *one, struct err *e)
+{
+	uint64_t state;
+
+	let_look(x);
+	if (!tell_native(x, one, one->context))
+		return err_os(e, "cannot write to its memory");
+	state = rest(x, one, UINT64_MAX);
+	if (!state)
+		return has_ended(one, e);
+	if (state != COUNT_CONTROL_LEFT)
+		leave_last(x, one);
+	return 0;
+}
+
 static int leave(struct detach *x, struct err *e)
 {
 	struct count_tracee *one = one_of_engine(x);
+	bool is_to_rest;
 
 	if (!one)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "none of its threads is where the engine can be left");
 	if (x->look)
 		x->look->stands(x->look->ctx, COUNT_MOMENT_AWAY);
+	is_to_rest = x->a->is_to_rest && may_come_back(one);
+	if (is_to_rest && is_alone(x))
+		return leave_at_once(x, one, e);
 	if (!finish(x, one))
-		return err_set(e, ERR_UNSUPPORTED,
-			       "thread %d ended when it was to leave the engine",
-			       one->tid);
+		return has_ended(one, e);
 	let_look(x);
 	vec_each(t, &x->threads.at)
 		if (!t->is_gone && t->context)
@@ -490,11 +534,9 @@ static int leave(struct detach *x, struct err *e)
 		if (!t->is_gone && t->context && t != one)
 			lead_out(t);
 	/* All stand until nothing is left that a child could get. */
-	if (x->a->is_to_rest && may_come_back(one) && !rest(x, one))
-		return 0;
-	if (!x->a->rests)
-		count_detach_memory(x->a, one);
-	lead_out(one);
+	if (!is_to_rest || !tell_native(x, one, 0) ||
+	    rest(x, one, REST_NS) != COUNT_CONTROL_LEFT)
+		leave_last(x, one);
 	return 0;
 }
 

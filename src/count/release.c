@@ -136,11 +136,21 @@ static const void *stay(struct context *c)
 	return come_back(c, r->ip);
 }
 
-const void *release_finish(struct context *c)
+static void undo(const struct context *c)
 {
 	signals_give_back(c);
 	memory_limit_give_back();
 	code_change_allow_all();
+}
+
+static void give_stack(const struct context *c)
+{
+	sys_call(SYS_sigaltstack, c->leave.stack, 0, 0, 0, 0, 0);
+}
+
+const void *release_finish(struct context *c)
+{
+	undo(c);
 	finisher = c;
 	park(c, COUNT_PARK_DONE);
 	return stay(c);
@@ -148,10 +158,16 @@ const void *release_finish(struct context *c)
 
 const void *release_aside(struct context *c)
 {
-	sys_call(SYS_sigaltstack, c->leave.stack, 0, 0, 0, 0, 0);
+	give_stack(c);
 	park(c, COUNT_PARK_STACK);
 	if (__atomic_load_n(&engine.are_away, __ATOMIC_ACQUIRE))
 		takeover_undo(&c->leave.native, c->leave.mask);
 	signals_have_stack(c);
 	return stay(c);
+}
+
+void release_last(const struct context *c)
+{
+	undo(c);
+	give_stack(c);
 }

@@ -6,7 +6,7 @@
  * engine's own it comes by itself on its way out.  Here it is brought to the program's
  * next instruction, where the recorder takes it away.  If that does not come, having
  * been killed, the thread goes on as before; or natively, if another may do so already.
- * All return the code to go on with: crossing.S.
+ * Those that return do with the code to go on with: crossing.S.
  */
 #ifndef DWELL_COUNT_RELEASE_H
 #define DWELL_COUNT_RELEASE_H
@@ -24,5 +24,8 @@ const void *release_finish(struct context *c);
 
 /* And then each what is its own, not on its stack for signals. */
 const void *release_aside(struct context *c);
+
+/* Both, by the only thread, and there is no way back. */
+void release_last(const struct context *c);
 
 #endif

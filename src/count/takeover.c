@@ -17,6 +17,7 @@
 #include "count/native.h"
 #include "count/nest.h"
 #include "count/place.h"
+#include "count/release.h"
 #include "count/relocate.h"
 #include "count/reserve.h"
 #include "count/signal_delivery.h"
@@ -247,9 +248,12 @@ static bool keep_from_children(const struct count_control *k, bool are_kept)
 
 void takeover_rest(struct count_control *k)
 {
-	bool rests = engine_can_rest() && reserve_rest() && keep_from_children(k, true);
+	bool rests;
 
 	control = k;
+	if (k->last)
+		release_last((const struct context *)k->last);
+	rests = engine_can_rest() && reserve_rest() && keep_from_children(k, true);
 	wait_as(rests ? COUNT_CONTROL_RESTS : COUNT_CONTROL_FAILED);
 	go_on_natively();
 }

@@ -111,6 +111,9 @@ struct count_control {
 	/* All threads have been led to their contexts; else those that have been go on
 	 * natively, as the others do. */
 	uint64_t are_led;
+	/* The context of the only thread that there is, which undoes what is the
+	 * process's before the engine rests; 0: that is done. */
+	uint64_t last;
 	/* The engine's. */
 	uint64_t state;
 	char why[COUNT_CONTROL_WHY_BYTES]; /* it failed */
