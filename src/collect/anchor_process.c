@@ -247,6 +247,14 @@ void anchor_process_take(struct anchor_process *p, uint32_t window,
 		count_live_fini(&p->live);
 }
 
+/* What it was supposed to be before it was known. */
+static void mend_cost(struct anchor_process *p)
+{
+	int64_t less_ns = (int64_t)anchor_speed_mend(&p->speed);
+
+	p->setting->budget->spent_ns -= (uint64_t)less_ns;
+}
+
 uint64_t anchor_process_native_ns(struct anchor_process *p)
 {
 	double counted = (double)counted_ns(p), n_insns = anchor_record_insns(&p->record),
@@ -254,7 +262,8 @@ uint64_t anchor_process_native_ns(struct anchor_process *p)
 
 	if (told_ns > 0)
 		anchor_speed_add(&p->speed, n_insns, fmin(told_ns, counted));
-	return anchor_speed_native_ns(&p->speed, counted, n_insns);
+	mend_cost(p);
+	return anchor_speed_take(&p->speed, counted, n_insns);
 }
 
 static void choose_leaders(struct anchor_process *p, uint64_t cpu_ns)

@@ -91,7 +91,8 @@ void anchor_process_refuse(struct anchor_process *p);
  * there, and the next window's file is the same. */
 void anchor_process_take(struct anchor_process *p, uint32_t window,
 			 const struct count_window *w, bool is_to_go_on);
-/* How long that takes natively, about. */
+/* How long that takes natively, about; and so what windows before cost that were only
+ * supposed to: the budget has it. */
 uint64_t anchor_process_native_ns(struct anchor_process *p);
 /* It has ended, and took so much CPU time natively, about. */
 void anchor_process_end(struct anchor_process *p, uint32_t window, uint64_t cpu_ns);

@@ -14,16 +14,17 @@
 #include "counted_program.h"
 #include "store/recording.h"
 
-#define N	  COUNTED_PROGRAM_N
-#define PROCESSES 3 /* at most */
-#define WINDOWS	  4
-#define OLD_NS	  10
-#define NEW_NS	  1000
-#define BEFORE_NS 500
-#define BEHIND_NS 2000
-#define NEXT_NS	  3000
-#define NATIVE_NS 1 /* nothing is so rare that it would be watched */
-#define WORK_NS	  2000000
+#define N	   COUNTED_PROGRAM_N
+#define PROCESSES  3 /* at most */
+#define WINDOWS	   4
+#define OLD_NS	   10
+#define NEW_NS	   1000
+#define BEFORE_NS  500
+#define BEHIND_NS  2000
+#define NEXT_NS	   3000
+#define NATIVE_NS  1 /* nothing is so rare that it would be watched */
+#define WORK_NS	   2000000
+#define COUNTED_NS 1000
 
 /* This process as one that is counted, and what is told of it. */
 struct fixture {
@@ -193,12 +194,38 @@ static void who_could_not_be_counted_becomes_another_at_once(void **state unused
 	assert_int_not_equal(f.told_ns, 0);
 }
 
+/* Before counters tell, windows are supposed to be half as fast. */
+static void what_a_window_cost_is_mended_when_it_is_known(void **state unused)
+{
+	uint64_t supposed_ns, spent_ns = WORK_NS;
+	struct fixture f;
+
+	begin(&f);
+	f.budget.spent_ns = spent_ns;
+	anchor_process_begin(f.p, 0);
+	take(&f, 0, BEFORE_NS);
+	f.p->stood_ns[COUNT_MOMENT_TRANSLATED] = WORK_NS;
+	f.p->stood_ns[COUNT_MOMENT_AWAY] = WORK_NS + COUNTED_NS;
+	supposed_ns = anchor_process_native_ns(f.p);
+	assert_in_range(supposed_ns, 1, COUNTED_NS / 2);
+	assert_int_equal(f.budget.spent_ns, spent_ns);
+	/* It was as fast as natively, nearly. */
+	anchor_speed_add(&f.p->speed, anchor_record_insns(&f.p->record), COUNTED_NS - 1);
+	assert_int_equal(anchor_process_native_ns(f.p), COUNTED_NS - 1);
+	assert_int_equal(f.budget.spent_ns, spent_ns - (COUNTED_NS - 1 - supposed_ns));
+	anchor_process_native_ns(f.p);
+	assert_int_equal(f.budget.spent_ns, spent_ns - (COUNTED_NS - 1 - supposed_ns));
+	end(&f, 0);
+	finish(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_executed_in_a_window_is_not_what_was_counted),
 		cmocka_unit_test(what_was_counted_is_of_what_the_engine_came_to),
 		cmocka_unit_test(who_could_not_be_counted_becomes_another_at_once),
+		cmocka_unit_test(what_a_window_cost_is_mended_when_it_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,12 +43,39 @@ static void nothing_takes_longer_natively(void **state)
 	assert_int_equal(anchor_speed_native_ns(&s, 4 * MS, 4e6), 4 * MS);
 }
 
+/* Once: what is known then is not supposed. */
+static void what_was_supposed_is_mended_when_it_is_known(void **state)
+{
+	struct anchor_speed s = { 0 };
+
+	(void)state;
+	assert_int_equal(anchor_speed_take(&s, 8 * MS, 20e6), 4 * MS);
+	assert_int_equal(anchor_speed_take(&s, 8 * MS, 10e6), 4 * MS);
+	assert_true(anchor_speed_mend(&s) == 0);
+	anchor_speed_add(&s, 12e6, 6e6);
+	assert_int_equal(anchor_speed_take(&s, 8 * MS, 10e6), 5 * MS);
+	assert_true(anchor_speed_mend(&s) == 7 * MS);
+	assert_true(anchor_speed_mend(&s) == 0);
+}
+
+static void what_was_supposed_to_be_longer_cost_more(void **state)
+{
+	struct anchor_speed s = { 0 };
+
+	(void)state;
+	assert_int_equal(anchor_speed_take(&s, 8 * MS, 4e6), 4 * MS);
+	anchor_speed_add(&s, 12e6, 6e6);
+	assert_true(anchor_speed_mend(&s) == -2.0 * MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_translation_took_is_not_the_programs),
 		cmocka_unit_test(windows_that_are_told_of_tell_of_the_others),
 		cmocka_unit_test(nothing_takes_longer_natively),
+		cmocka_unit_test(what_was_supposed_is_mended_when_it_is_known),
+		cmocka_unit_test(what_was_supposed_to_be_longer_cost_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
