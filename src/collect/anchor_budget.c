@@ -5,6 +5,8 @@
 
 #include "host/clock.h"
 
+#define LOOKS_PART 0.05
+
 /* Where there is no chance to be had from the system, the time has to do. */
 static uint64_t seed(void)
 {
@@ -37,6 +39,11 @@ uint64_t anchor_budget_chance(struct anchor_budget *b, double ns)
 uint64_t anchor_budget_draw(struct anchor_budget *b, uint64_t n)
 {
 	return (uint64_t)((double)n * draw(b));
+}
+
+uint64_t anchor_budget_look_ns(const struct anchor_budget *b, uint64_t cost_ns)
+{
+	return (uint64_t)((double)cost_ns / (b->part * LOOKS_PART));
 }
 
 void anchor_budget_plan(struct anchor_budget *b, uint64_t cost_ns, double part)

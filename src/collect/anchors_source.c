@@ -40,8 +40,9 @@ extern const struct source_ops anchors_source;
 /* Looking more often would cost more than most counters. */
 #define IDLE_LEAST_NS 2000000u
 #define IDLE_MOST_NS  20000000u
-#define IDLE_TURNS_NS 5000000u	/* where there are turns between windows */
-#define NEAR_NS	      20000000u /* of CPU time, before and behind a window */
+#define IDLE_RARE_NS  100000000u /* at most, where looks are dear for the budget */
+#define IDLE_TURNS_NS 5000000u	 /* where there are turns between windows */
+#define NEAR_NS	      20000000u	 /* of CPU time, before and behind a window */
 #define NEAR_WALL_NS  500000000u
 #define HARDLY	      8 /* of the time: who runs less than one in so many */
 #define PER_CENT      100.0
@@ -79,6 +80,9 @@ struct anchors {
 	 * window. */
 	uint64_t charged_ns, window_own_ns;
 	uint64_t begin_all_ns; /* CPU time of all by then */
+	uint64_t look_cost_ns; /* of the last look that found nothing to do, our own */
+	/* When it was asked last how long to be idle, and the CPU time of all by then. */
+	uint64_t idle_ns, idle_cpu_ns;
 };
 
 /* The others are left alone. */
@@ -528,29 +532,55 @@ static void step(struct anchors *s)
 
 static void step_and_tell(struct anchors *s)
 {
-	s->charged_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	bool was_idle = s->state == IDLE;
+	uint64_t own_ns;
+
+	s->charged_ns = own_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	step(s);
 	charge_own(s);
+	if (was_idle && s->state == IDLE)
+		s->look_cost_ns = s->charged_ns - own_ns;
 }
 
-static uint64_t idle_ns(const struct anchors *s)
+/* In which so much CPU time of all passes, as it did lately: one runs at least. */
+static uint64_t wall_of(struct anchors *s, uint64_t cpu_ns)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	double wall_ns = (double)(now_ns - s->idle_ns),
+	       cpus = (double)(s->budget.cpu_ns - s->idle_cpu_ns) / (wall_ns + 1);
+
+	s->idle_ns = now_ns;
+	s->idle_cpu_ns = s->budget.cpu_ns;
+	return cpus > 1 ? (uint64_t)((double)cpu_ns / cpus) : cpu_ns;
+}
+
+static uint64_t idle_most_ns(const struct anchors *s)
+{
+	uint64_t ns = anchor_budget_look_ns(&s->budget, s->look_cost_ns);
+
+	ns = ns > IDLE_MOST_NS ? ns : IDLE_MOST_NS;
+	return ns < IDLE_RARE_NS ? ns : IDLE_RARE_NS;
+}
+
+static uint64_t idle_ns(struct anchors *s)
 {
 	const struct anchor_budget *b = &s->budget;
 	uint64_t soon_ns = b->cpu_ns + NEAR_NS,
-		 left = b->due_ns > soon_ns ? b->due_ns - soon_ns : 0;
+		 left = b->due_ns > soon_ns ? b->due_ns - soon_ns : 0,
+		 most = idle_most_ns(s);
 
+	left = wall_of(s, left);
 	if (!s->processes.at.n)
 		return IDLE_MOST_NS;
 	if (anchor_processes_are_watched(&s->processes))
 		return IDLE_TURNS_NS;
 	left = left > IDLE_LEAST_NS ? left : IDLE_LEAST_NS;
-	return left < IDLE_MOST_NS ? left : IDLE_MOST_NS;
+	return left < most ? left : most;
 }
 
-static uint64_t next_ns(const struct anchors *s)
+static uint64_t next_ns(struct anchors *s)
 {
 	const uint64_t ns[] = {
-		[IDLE] = idle_ns(s),
 		[BEFORE] = LOOK_NS,
 		[ALONE] = 1,
 		[COUNTING] = LOOK_NS,
@@ -559,7 +589,7 @@ static uint64_t next_ns(const struct anchors *s)
 		[WATCHING] = s->process ? s->process->watching.watch_ns : 0,
 	};
 
-	return ns[s->state];
+	return s->state == IDLE ? idle_ns(s) : ns[s->state];
 }
 
 static void tell_all(struct anchors *s)

@@ -117,6 +117,16 @@ static void what_else_was_spent_is_within_it_before_another(void **state)
 	}
 }
 
+/* Of 10 ms in a second they take half of one. */
+static void looks_take_a_small_part_of_it(void **state)
+{
+	const struct anchor_budget b = anchor_budget_of(0.01);
+
+	(void)state;
+	assert_int_equal(anchor_budget_look_ns(&b, MS / 20) / MS, 100);
+	assert_int_equal(anchor_budget_look_ns(&b, 0), 0);
+}
+
 /* Programs that are started one after the other have nothing in common. */
 static void each_begins_with_a_chance_of_its_own(void **state)
 {
@@ -156,6 +166,7 @@ int main(void)
 		cmocka_unit_test(no_moment_of_a_run_has_windows_oftener_than_another),
 		cmocka_unit_test(less_than_was_planned_makes_the_next_come_sooner),
 		cmocka_unit_test(what_else_was_spent_is_within_it_before_another),
+		cmocka_unit_test(looks_take_a_small_part_of_it),
 		cmocka_unit_test(each_begins_with_a_chance_of_its_own),
 		cmocka_unit_test(chance_is_from_half_to_one_and_a_half),
 	};
