@@ -154,9 +154,12 @@ def beside(*command, **more):
 
 
 @contextlib.contextmanager
-def starved(*tids):
-    """Of its CPU each thread has a thirty thousandth part, until the block ends: some milliseconds in a minute and a half."""
+def starved(*tids, others=()):
+    """Of its CPU each thread has a thirty thousandth part, until the block ends: some milliseconds in a minute and a half.
+    Other threads, and who is begun in it, have the other CPUs: on that one they would have a hundredth part."""
     cpus = os.sched_getaffinity(0)
+    for tid in (0, *others):
+        os.sched_setaffinity(tid, cpus - {min(cpus)} or cpus)
     with beside(sys.executable, '-c', 'print("ready", flush=True)\nwhile True: pass', stdout=subprocess.PIPE, text=True) as hog:
         assert hog.stdout.readline() == 'ready\n'
         os.sched_setaffinity(hog.pid, {min(cpus)})
@@ -169,6 +172,9 @@ def starved(*tids):
         for tid in tids:
             with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
                 os.sched_setscheduler(tid, os.SCHED_OTHER, os.sched_param(0))
+                os.sched_setaffinity(tid, cpus)
+        for tid in (0, *others):
+            with contextlib.suppress(ProcessLookupError):
                 os.sched_setaffinity(tid, cpus)
 
 

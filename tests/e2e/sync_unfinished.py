@@ -73,7 +73,7 @@ class Deadlock:
 def check_locks(d, times, source):
     """Both have what the other one waits for."""
     waits = unfinished(d.path)
-    text = dwell('sync', d.path).stdout
+    text = ' '.join(dwell('sync', d.path).stdout.split())
     left, right, idle = d.tids
     for tid, name, function, holder in ((left, 'mutex_b', 'take_b', right),
                                         (right, 'mutex_a', 'take_a', left)):
