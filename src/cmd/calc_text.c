@@ -128,8 +128,11 @@ static void put_sums(const struct calc_view *v, FILE *out)
 	else if (!c->is_estimated)
 		buf_printf(&b, "; entered %s times", calc_value_times(text, c->times));
 	report_text_wrapped(v->r, &b, out);
-	if (c->is_estimated && c->confidence == FREQUENCY_LOW)
-		fprintf(out, "  %s\n", how_often_who_tells(v->r));
+	buf_clear(&b);
+	if (c->is_estimated && c->confidence == FREQUENCY_LOW) {
+		how_often_put_who_tells(v->r, &b);
+		report_text_wrapped(v->r, &b, out);
+	}
 	how_often_put_refusal(&how, v->r, out);
 	put_rates(v, &t, out);
 }

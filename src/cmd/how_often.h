@@ -25,8 +25,8 @@ struct how_often {
 
 /* "4.3–5.2 M instructions, by exact counts in 16 windows: confidence high" */
 void how_often_put(const struct how_often *h, struct buf *to);
-/* "A recording of bbcounts beside this one tells exactly" */
-const char *how_often_who_tells(const struct report *r);
+/* "A recording of bbcounts beside this one tells exactly; anchors in it nearly do" */
+void how_often_put_who_tells(const struct report *r, struct buf *to);
 /* Why nothing was counted now and then although it was to be, as lines of the report. */
 void how_often_put_refusal(const struct how_often *h, const struct report *r, FILE *out);
 

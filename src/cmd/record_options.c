@@ -125,7 +125,8 @@ const struct option_spec record_options[] = {
 	{ .name = "insn",
 	  .kind = OPTION_FLAG,
 	  .text = "Also which way branches go, told by the registers of each sample; "
-		  "for 'dwell calc'" },
+		  "for 'dwell calc'. 'dwell run' without -e also counts exactly now and "
+		  "then, as by -e usertime,anchors" },
 	{ .name = "source",
 	  .kind = OPTION_STRING,
 	  .arg = "NAME",
@@ -290,6 +291,16 @@ int record_options_take(const struct options *o, struct session_settings *ret,
 		rc = check_sample_bytes(ret->sample_bytes, e);
 	if (rc == 0)
 		rc = take_signals(o, &ret->signals, e);
+	return rc;
+}
+
+int record_options_suppose(const char *experiment, struct session_settings *x,
+			   struct err *e)
+{
+	int rc = take_choice(experiment, x, e);
+
+	if (rc == 0)
+		x->choices[x->n_choices - 1].is_supposed = true;
 	return rc;
 }
 

@@ -15,6 +15,9 @@ extern const struct option_spec record_options[];
 /* Fills experiments, times and the file; the rest is the command's. */
 must_use int record_options_take(const struct options *o, struct session_settings *ret,
 				 struct err *e);
+/* And this one beside them, where it can be. */
+must_use int record_options_suppose(const char *experiment, struct session_settings *x,
+				    struct err *e);
 /* Dry run, or record and print what came of it.  Returns an exit code or a negative
  * enum err_code. */
 int record_options_run(const struct options *o, const struct session_settings *settings,

@@ -19,12 +19,24 @@ static const struct option_spec run_options[] = {
 	OPTION_END,
 };
 
+/* Samples tell which way branches go, but not how often: what does comes along, unless
+ * it was said what is to be recorded. */
+static int suppose_anchors(const struct options *o, struct session_settings *x,
+			   struct err *e)
+{
+	return x->insn && !options_count(o, "experiment")
+		       ? record_options_suppose("anchors", x, e)
+		       : 0;
+}
+
 static int run_run(struct options *o, struct err *e)
 {
 	struct session_settings settings;
 	struct under_option under;
 	int rc = record_options_take(o, &settings, e);
 
+	if (rc == 0)
+		rc = suppose_anchors(o, &settings, e);
 	if (rc < 0)
 		return rc;
 	if (!options_argc(o))

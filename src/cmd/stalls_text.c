@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyze/anchoring.h"
 #include "analyze/names.h"
 #include "base/buf.h"
 #include "base/table.h"
@@ -103,14 +102,8 @@ static void put_unsure(const struct stalls_view *v, FILE *out)
 
 	if (!v->how.is_estimated || v->how.least > FREQUENCY_LOW)
 		return;
-	buf_printf(&b,
-		   "How often is estimated with low confidence, so all are ranges. %s; ",
-		   how_often_who_tells(v->r));
-	if (anchoring_was_tried(v->r->profile))
-		buf_puts(&b, "more windows, by a larger share (anchors:5%) or in a "
-			     "longer run, tell better");
-	else
-		buf_puts(&b, "anchors in it (-e usertime,anchors:5%) nearly do");
+	buf_puts(&b, "How often is estimated with low confidence, so all are ranges. ");
+	how_often_put_who_tells(v->r, &b);
 	report_text_wrapped(v->r, &b, out);
 	how_often_put_refusal(&v->how, v->r, out);
 }

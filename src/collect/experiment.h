@@ -132,6 +132,7 @@ struct experiment_choice {
 	uint64_t hz; /* samples a second, of what does not measure time: the interval is
 		      * the first, and changes; 0: it stays */
 	bool has_own_interval; /* it was asked for of this one */
+	bool is_supposed;      /* nobody asked for it: where it can be */
 	uint32_t types;	       /* that are observed: enum wire_tracer_fpe_type */
 };
 

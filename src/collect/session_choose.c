@@ -169,6 +169,8 @@ int session_choose(struct session_settings *settings, const struct scope *scope,
 			tell(&why, e); /* of the best source, if it is another */
 			continue;
 		}
+		if (c.is_supposed)
+			continue;
 		if (!is_barred(scope, c.experiment, &bar))
 			return tell(&why, e);
 		if (!first.code)

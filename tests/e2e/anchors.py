@@ -399,6 +399,21 @@ def without_time_beside_it_nothing_is_told():
 
 
 @test
+def they_come_with_instructions_unless_it_is_said_what_is_recorded():
+    for words, comes in [(['--insn'], True), ([], False), (['--insn', '-e', 'usertime'], False)]:
+        p = dwell('run', '-n', *words, '--', 'true')
+        assert p.returncode == 0 and ('anchors, 1 % of CPU time' in p.stdout) == comes, (words, p)
+    path = f'{harness.DIR}/supposed.dwell'
+    for _ in range(20):  # each has some window in most cases
+        p = dwell('run', '-q', '--insn', '-o', path, '--', PROGRAM, str(TURNS))
+        assert p.returncode == 0, p
+        if cat(path, 'anchors'):
+            break
+    else:
+        raise AssertionError('no window in twenty runs')
+
+
+@test
 def archives_keep_them():
     path = record()
     there = f'{harness.DIR}/there.dwell'
