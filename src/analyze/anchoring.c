@@ -514,15 +514,18 @@ static void find_ways(const struct part *a, const struct anchor_ways_input *in,
 	anchor_ways_make(&w, in);
 	for (uint32_t i = 0; i < p->n_ways; i++) {
 		uint32_t from = p->ways[i].from;
+		double variance;
 
 		if (from == PROCEDURE_OUTSIDE || !w.are_told[from])
 			continue;
-		ret[i] = (struct anchoring_way){
-			.is_told = true,
-			.share = anchor_ways_share(&w, p, i),
-			.off = fmin(sure(a, anchor_ways_variance(&w, p, i)),
-				    ANCHORING_UNSEEN)
-		};
+		variance = anchor_ways_variance(&w, p, i);
+		/* Of a single moment; what samples saw is of all of the time. */
+		if (variance == INFINITY && a->leaders.n_groups < TELLING_WINDOWS)
+			continue;
+		ret[i] = (struct anchoring_way){ .is_told = true,
+						 .share = anchor_ways_share(&w, p, i),
+						 .off = fmin(sure(a, variance),
+							     ANCHORING_UNSEEN) };
 	}
 }
 
