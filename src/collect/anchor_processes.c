@@ -27,6 +27,12 @@ static bool has(const struct anchor_processes *a, pid_t pid)
 	return false;
 }
 
+static void put(struct anchor_processes *a, struct anchor_process *p)
+{
+	*vec_push(&a->at) = p;
+	a->came_ns = clock_monotonic_ns();
+}
+
 int anchor_processes_add(struct anchor_processes *a, pid_t pid, struct err *e)
 {
 	uint64_t so_far_ns = a->setting->budget->cpu_ns;
@@ -38,7 +44,7 @@ int anchor_processes_add(struct anchor_processes *a, pid_t pid, struct err *e)
 	anchor_process_look(p, 0);
 	p->told_ns = p->looked_ns = p->cpu_ns;
 	a->setting->budget->cpu_ns = so_far_ns;
-	*vec_push(&a->at) = p;
+	put(a, p);
 	return 0;
 }
 
@@ -55,7 +61,7 @@ static void take_child(void *ctx, uint32_t pid, uint32_t id)
 		return;
 	vec_each(p, &a->at)
 		anchor_meters_inherit(&new->meters, &(*p)->meters);
-	*vec_push(&a->at) = new;
+	put(a, new);
 }
 
 static void look_at_each(struct anchor_processes *a, const struct anchor_process *kept,

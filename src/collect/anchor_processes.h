@@ -25,6 +25,7 @@ struct anchor_processes {
 	VEC(struct anchor_process *) at;
 	struct anchor_heirs heirs;
 	uint64_t look_due_ns; /* wall time */
+	uint64_t came_ns;     /* when the last one was added */
 };
 
 void anchor_processes_fini(struct anchor_processes *a);

@@ -41,8 +41,9 @@ extern const struct source_ops anchors_source;
 #define IDLE_LEAST_NS 2000000u
 #define IDLE_MOST_NS  20000000u
 #define IDLE_RARE_NS  100000000u /* at most, where looks are dear for the budget */
-#define IDLE_TURNS_NS 5000000u	 /* where there are turns between windows */
-#define NEAR_NS	      20000000u	 /* of CPU time, before and behind a window */
+#define YOUNG_NS      1000000000u
+#define IDLE_TURNS_NS 5000000u	/* where there are turns between windows */
+#define NEAR_NS	      20000000u /* of CPU time, before and behind a window */
 #define NEAR_WALL_NS  500000000u
 #define HARDLY	      8 /* of the time: who runs less than one in so many */
 #define PER_CENT      100.0
@@ -554,10 +555,13 @@ static uint64_t wall_of(struct anchors *s, uint64_t cpu_ns)
 	return cpus > 1 ? (uint64_t)((double)cpu_ns / cpus) : cpu_ns;
 }
 
+/* What came lately may execute another program, or end, as soon. */
 static uint64_t idle_most_ns(const struct anchors *s)
 {
 	uint64_t ns = anchor_budget_look_ns(&s->budget, s->look_cost_ns);
 
+	if (clock_monotonic_ns() - s->processes.came_ns < YOUNG_NS)
+		return IDLE_MOST_NS;
 	ns = ns > IDLE_MOST_NS ? ns : IDLE_MOST_NS;
 	return ns < IDLE_RARE_NS ? ns : IDLE_RARE_NS;
 }
