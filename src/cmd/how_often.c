@@ -42,13 +42,20 @@ void how_often_put(const struct how_often *h, struct buf *to)
 
 void how_often_put_who_tells(const struct report *r, struct buf *to)
 {
-	buf_puts(to, report_profile_leaves_counts_out(r)
-			     ? "The counts, which tell exactly, are left out by --event; "
-			     : "A recording of bbcounts beside this one tells exactly; ");
-	buf_puts(to, anchoring_was_tried(r->profile)
-			     ? "more windows, by a larger share (anchors:5%) or in a "
-			       "longer run, tell better"
-			     : "anchors in it (-e usertime,anchors:5%) nearly do");
+	bool is_refused =
+		!anchoring_n_windows(r->profile) && anchoring_refusal(r->profile);
+
+	if (report_profile_leaves_counts_out(r)) {
+		buf_puts(to, "The counts, which tell exactly, are left out by --event");
+		return;
+	}
+	buf_puts(to, "A recording of bbcounts beside this one tells exactly");
+	if (!is_refused)
+		buf_puts(to,
+			 anchoring_was_tried(r->profile)
+				 ? "; more windows, by a larger share (anchors:5%) or "
+				   "in a longer run, tell better"
+				 : "; anchors in it (-e usertime,anchors:5%) nearly do");
 }
 
 static void put_why_not(const struct report *r, struct buf *to)
