@@ -108,11 +108,11 @@ int switched(uint64_t *ctx)
 	t = thread_get(prev);
 	if (t)
 		leave(ctx, s, prev, t, state, now);
+	if (next->pid)
+		charging_note_clock(next, now);
 	t = thread_get(next);
-	if (!t)
-		return 0;
-	charging_note_clock(next, now);
-	charging_enter(s, next, t, now);
+	if (t)
+		charging_enter(s, next, t, now);
 	return 0;
 }
 
@@ -170,6 +170,8 @@ int woken(uint64_t *ctx)
 	if (t->where <= THREAD_RUNS && !task->on_cpu) {
 		if (t->where == THREAD_RUNS)
 			charging_left(task, t, now);
+		else
+			t->ran_ns = task->se.sum_exec_runtime;
 		take_asleep(s, task, t, task->__state);
 	}
 	t->woken_ns = now;
