@@ -32,6 +32,7 @@ struct trace_runtime trace_runtime = { .traces = UINT32_MAX };
 
 #define PAGE_BYTES	  4096
 #define MADV_WIPE_ON_FORK 18 /* since Linux 4.14 */
+#define MADV_KEEP_ON_FORK 19
 /* So long no progress of the recorder's is waited for: while it is looked at, which on a
  * busy machine is seldom for who waits as for the recorder; and in all. */
 #define PATIENCE_NS	   UINT64_C(200000000)
@@ -77,14 +78,44 @@ struct cleared {
 
 static struct cleared nowhere = { .is_same_process = 1 }, *cleared = &nowhere;
 
+#ifdef DWELL_INJECTED
+
+/* Who comes and goes has it in memory that stays: some thread may be about to look at it
+ * when nothing leads here any more. */
+static struct cleared *map_cleared(void)
+{
+	static __attribute__((aligned(PAGE_BYTES))) char page[PAGE_BYTES];
+
+	return (struct cleared *)(void *)page;
+}
+
+static void unmap_cleared(struct cleared *page)
+{
+	sys_call(SYS_madvise, page, PAGE_BYTES, MADV_KEEP_ON_FORK, 0, 0, 0);
+}
+
+#else
+
+static struct cleared *map_cleared(void)
+{
+	return sys_map(PAGE_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+}
+
+static void unmap_cleared(struct cleared *page)
+{
+	sys_unmap(page, PAGE_BYTES);
+}
+
+#endif
+
 static bool mark_process(void)
 {
-	struct cleared *page = sys_map(PAGE_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	struct cleared *page = map_cleared();
 
 	if (!page)
 		return false;
 	if (sys_call(SYS_madvise, page, PAGE_BYTES, MADV_WIPE_ON_FORK, 0, 0, 0) < 0) {
-		sys_unmap(page, PAGE_BYTES);
+		unmap_cleared(page);
 		return false;
 	}
 	cleared = page;
@@ -102,7 +133,7 @@ static void unmark_process(void)
 	trace_runtime.is_same_process = &cleared->is_same_process;
 	trace_sync_let_pass(&cleared->passing);
 	if (page != &nowhere)
-		sys_unmap(page, PAGE_BYTES);
+		unmap_cleared(page);
 }
 
 static bool open_ring(enum wire_sampler_origin origin, int control_fd)
