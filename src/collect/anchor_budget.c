@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/anchor_budget.h"
 
+#include <math.h>
 #include <sys/random.h>
 
 #include "host/clock.h"
 
-#define LOOKS_PART 0.05
+#define LOOKS_PART     0.05
+#define LOOKS_LEAST_NS 20000000u
+#define LOOKS_MOST_NS  100000000u
+/* What came so lately may execute another program, or end, as soon. */
+#define YOUNG_NS 1000000000u
 
 /* Where there is no chance to be had from the system, the time has to do. */
 static uint64_t seed(void)
@@ -41,9 +46,14 @@ uint64_t anchor_budget_draw(struct anchor_budget *b, uint64_t n)
 	return (uint64_t)((double)n * draw(b));
 }
 
-uint64_t anchor_budget_look_ns(const struct anchor_budget *b, uint64_t cost_ns)
+uint64_t anchor_budget_look_ns(const struct anchor_budget *b, uint64_t cost_ns,
+			       uint64_t age_ns)
 {
-	return (uint64_t)((double)cost_ns / (b->part * LOOKS_PART));
+	double ns = (double)cost_ns / (b->part * LOOKS_PART);
+
+	if (age_ns < YOUNG_NS)
+		return LOOKS_LEAST_NS;
+	return (uint64_t)fmin(fmax(ns, LOOKS_LEAST_NS), LOOKS_MOST_NS);
 }
 
 void anchor_budget_plan(struct anchor_budget *b, uint64_t cost_ns, double part)

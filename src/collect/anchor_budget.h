@@ -28,9 +28,11 @@ struct anchor_budget anchor_budget_of(double part);
 uint64_t anchor_budget_chance(struct anchor_budget *b, double ns);
 /* From nothing to that. */
 uint64_t anchor_budget_draw(struct anchor_budget *b, uint64_t n);
-/* Until the next look at what is counted, each of which costs so much: all together they
- * take a small part of the budget. */
-uint64_t anchor_budget_look_ns(const struct anchor_budget *b, uint64_t cost_ns);
+/* Until the next look at what is counted at most, each of which costs so much: all
+ * together they take a small part of the budget, unless the last process to come has so
+ * short been there. */
+uint64_t anchor_budget_look_ns(const struct anchor_budget *b, uint64_t cost_ns,
+			       uint64_t age_ns);
 /* A window that is to cost so much, of a part of the budget. */
 void anchor_budget_plan(struct anchor_budget *b, uint64_t cost_ns, double part);
 

@@ -40,8 +40,6 @@ extern const struct source_ops anchors_source;
 /* Looking more often would cost more than most counters. */
 #define IDLE_LEAST_NS 2000000u
 #define IDLE_MOST_NS  20000000u
-#define IDLE_RARE_NS  100000000u /* at most, where looks are dear for the budget */
-#define YOUNG_NS      1000000000u
 #define IDLE_TURNS_NS 5000000u	/* where there are turns between windows */
 #define NEAR_NS	      20000000u /* of CPU time, before and behind a window */
 #define NEAR_WALL_NS  500000000u
@@ -555,23 +553,13 @@ static uint64_t wall_of(struct anchors *s, uint64_t cpu_ns)
 	return cpus > 1 ? (uint64_t)((double)cpu_ns / cpus) : cpu_ns;
 }
 
-/* What came lately may execute another program, or end, as soon. */
-static uint64_t idle_most_ns(const struct anchors *s)
-{
-	uint64_t ns = anchor_budget_look_ns(&s->budget, s->look_cost_ns);
-
-	if (clock_monotonic_ns() - s->processes.came_ns < YOUNG_NS)
-		return IDLE_MOST_NS;
-	ns = ns > IDLE_MOST_NS ? ns : IDLE_MOST_NS;
-	return ns < IDLE_RARE_NS ? ns : IDLE_RARE_NS;
-}
-
 static uint64_t idle_ns(struct anchors *s)
 {
 	const struct anchor_budget *b = &s->budget;
 	uint64_t soon_ns = b->cpu_ns + NEAR_NS,
 		 left = b->due_ns > soon_ns ? b->due_ns - soon_ns : 0,
-		 most = idle_most_ns(s);
+		 age_ns = clock_monotonic_ns() - s->processes.came_ns,
+		 most = anchor_budget_look_ns(b, s->look_cost_ns, age_ns);
 
 	left = wall_of(s, left);
 	if (!s->processes.at.n)

@@ -123,8 +123,11 @@ static void looks_take_a_small_part_of_it(void **state)
 	const struct anchor_budget b = anchor_budget_of(0.01);
 
 	(void)state;
-	assert_int_equal(anchor_budget_look_ns(&b, MS / 20) / MS, 100);
-	assert_int_equal(anchor_budget_look_ns(&b, 0), 0);
+	assert_int_equal(anchor_budget_look_ns(&b, MS / 40, 2000 * MS) / MS, 50);
+	assert_int_equal(anchor_budget_look_ns(&b, 0, 2000 * MS) / MS, 20);
+	assert_int_equal(anchor_budget_look_ns(&b, 10 * MS, 2000 * MS) / MS, 100);
+	/* Who came lately may be gone as soon. */
+	assert_int_equal(anchor_budget_look_ns(&b, 10 * MS, 50 * MS) / MS, 20);
 }
 
 /* Programs that are started one after the other have nothing in common. */
