@@ -161,13 +161,6 @@ static uint64_t piece_of(const struct io_rows_sums *s)
 	return bytes_of(s) / (s->sizes.sum - s->sizes.n[0]);
 }
 
-/* Below the rows, with a line left free before it. */
-static void print_paragraph(const struct rows_view *v, struct buf *text, FILE *out)
-{
-	fputc('\n', out);
-	report_text_paragraph(&v->report, text, out);
-}
-
 /* What could be done by fewer calls. */
 static void print_small(const struct rows_view *v, FILE *out)
 {
@@ -191,7 +184,7 @@ static void print_small(const struct rows_view *v, FILE *out)
 			   text_number(n, pair->sums.calls, "calls"), call,
 			   text_size(each, piece_of(&pair->sums)), file,
 			   text_size(size, IO_ROWS_BLOCK_BYTES), text_count(few, blocks));
-		print_paragraph(v, &b, out);
+		report_text_apart(&v->report, &b, out);
 	}
 }
 
@@ -212,7 +205,7 @@ static void print_unseen(const struct rows_view *v, FILE *out)
 		return;
 	buf_printf(&b, "%s of io_uring_enter: the requests that %s over are not seen",
 		   text_number(n, calls, "calls"), calls == 1 ? "it hands" : "they hand");
-	print_paragraph(v, &b, out);
+	report_text_apart(&v->report, &b, out);
 }
 
 /* Whoever has not read of it takes it for all that there was. */
@@ -226,7 +219,7 @@ static void print_wrapped(const struct rows_view *v, FILE *out)
 		     "libraries, not those that the C library makes itself (stdio, "
 		     "readdir, getaddrinfo), nor those of the dynamic linker, static "
 		     "programs and Go; as root all are seen");
-	print_paragraph(v, &b, out);
+	report_text_apart(&v->report, &b, out);
 }
 
 static void print_joined(const struct rows_view *v, FILE *out)
@@ -238,7 +231,7 @@ static void print_joined(const struct rows_view *v, FILE *out)
 	buf_puts(&b,
 		 "* is the port of each of several connections: --by connection tells "
 		 "them apart");
-	print_paragraph(v, &b, out);
+	report_text_apart(&v->report, &b, out);
 }
 
 static void print_below(const struct rows_view *v, FILE *out)

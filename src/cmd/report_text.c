@@ -135,6 +135,12 @@ void report_text_paragraph(const struct report *r, struct buf *text, FILE *out)
 	report_text_indented(r, 0, text, out);
 }
 
+void report_text_apart(const struct report *r, struct buf *text, FILE *out)
+{
+	fputc('\n', out);
+	report_text_paragraph(r, text, out);
+}
+
 const char *report_text_image(const struct profile_function *f)
 {
 	return f->kind == IMAGE_LABEL ? "" : f->image;

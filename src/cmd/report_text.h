@@ -34,6 +34,8 @@ void report_text_labelled(const struct report *r, const char *label, struct buf 
 void report_text_wrapped(const struct report *r, struct buf *text, FILE *out);
 /* The same from the first column on. */
 void report_text_paragraph(const struct report *r, struct buf *text, FILE *out);
+/* And behind an empty line. */
+void report_text_apart(const struct report *r, struct buf *text, FILE *out);
 /* A line of what to try next; each line is a command without "dwell ". */
 void report_text_next(const struct report *r, const char *const *lines, size_t n,
 		      FILE *out);

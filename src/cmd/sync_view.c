@@ -229,8 +229,7 @@ static void print_short(const struct rows_view *v, FILE *out)
 	buf_printf(&b, "%s shorter than %s, %s together, %s only counted",
 		   text_number(n, s.n, "waits"), text_duration(threshold, s.threshold_ns),
 		   text_duration(ns, s.ns), s.n == 1 ? "was" : "were");
-	fputc('\n', out);
-	report_text_paragraph(&v->report, &b, out);
+	report_text_apart(&v->report, &b, out);
 }
 
 static void print_because(const struct rows_view *v, const char *what, const char *why,
@@ -242,8 +241,7 @@ static void print_because(const struct rows_view *v, const char *what, const cha
 		return;
 	buf_printf(&b, "%s: ", what);
 	report_text_safe(&b, why);
-	fputc('\n', out);
-	report_text_paragraph(&v->report, &b, out);
+	report_text_apart(&v->report, &b, out);
 }
 
 /* What the kernel alone sees, and of a process that ran already what is not wrapped
@@ -260,8 +258,7 @@ static void print_unseen(const struct rows_view *v, FILE *out)
 				   ? "were not observed"
 				   : "are as the kernel sees them: who found that there "
 				     "was nothing to wait for is not there");
-		fputc('\n', out);
-		report_text_paragraph(&v->report, &b, out);
+		report_text_apart(&v->report, &b, out);
 	}
 	print_because(v,
 		      "Waits that do not go through the C library (Go, Rust, raw "
