@@ -325,29 +325,38 @@ static void few_windows_are_sure_of_less(void **state unused)
 
 /* A counter that comes 50,000 times a second, 500 of them in the window, with the loop.
  */
+/* Of a program that does one thing, with a place that tells beside each window. */
+static void write_few(unsigned n)
+{
+	own(buf_fini) struct buf text = { 0 };
+
+	buf_printf(&text,
+		   "event cpu-time unit=ns period=1000000 flags=sampled\n"
+		   "process 10 a\nimage a /bin/a\nuse pid=10 event=cpu-time\n"
+		   "a+0x100 %u\n",
+		   n * 1000);
+	for (unsigned i = 0; i < n; i++)
+		buf_printf(&text,
+			   "anchor %u 0 cpu=%u\n"
+			   "anchor %u 1000000 a+0x100 size=8\n"
+			   "anchor %u 1000 a+0x108 size=1\n"
+			   "anchor %u 500 a+0x900 size=4\n"
+			   "anchor %u 1000 a+0x900 cpu=%u near=1\n"
+			   "anchor-way %u 999000 a+0x108 a+0x100\n"
+			   "anchor-way %u 1000 a+0x108 a+0x104\n",
+			   i, SECOND, i, i, i, i, SECOND / 50, i, i);
+	recording_builder_write(path, buf_str(&text));
+}
+
 static void one_window_tells_with_a_wide_range(void **state unused)
 {
 	double before = INFINITY;
 
 	for (unsigned n = 1; n <= 3; n++) {
-		own(buf_fini) struct buf text = { 0 };
 		struct anchoring_block b[2];
 		double truth = n * (1e8 + 1e6);
 
-		buf_printf(&text,
-			   "event cpu-time unit=ns period=1000000 flags=sampled\n"
-			   "process 10 a\nimage a /bin/a\nuse pid=10 event=cpu-time\n"
-			   "a+0x100 %u\n",
-			   n * 1000);
-		for (unsigned i = 0; i < n; i++)
-			buf_printf(&text,
-				   "anchor %u 0 cpu=%u\n"
-				   "anchor %u 1000000 a+0x100 size=8\n"
-				   "anchor %u 1000 a+0x108 size=1\n"
-				   "anchor %u 500 a+0x900 size=4\n"
-				   "anchor %u 1000 a+0x900 cpu=%u near=1\n",
-				   i, SECOND, i, i, i, i, SECOND / 50);
-		recording_builder_write(path, buf_str(&text));
+		write_few(n);
 		assert_int_equal(anchored_loop_find(path, b), n);
 		assert_true(fabs(log(b[0].times / truth)) < 0.02);
 		assert_true(b[0].off < before);
@@ -599,6 +608,20 @@ static void ways_have_the_part_that_they_had_in_windows(void **state unused)
 	assert_true(w[ANCHORED_LOOP_AGAIN].off > 0.3);
 }
 
+/* It is of one moment, in which a way may be gone that is gone half of the time. */
+static void a_single_window_tells_no_ways(void **state unused)
+{
+	struct anchoring_block b[ANCHORED_LOOP_BLOCKS];
+	struct anchoring_way w[ANCHORED_LOOP_WAYS];
+
+	for (unsigned n = 1; n <= 3; n++) {
+		write_few(n);
+		assert_int_equal(anchored_loop_find_ways(path, b, w), n);
+		assert_true(b[0].times > 0);
+		assert_int_equal(w[ANCHORED_LOOP_AGAIN].is_told, n > 1);
+	}
+}
+
 /* Two programs have the loop; in the second it is left each time. */
 static void a_way_that_one_program_goes_is_told_by_that(void **state unused)
 {
@@ -751,6 +774,7 @@ int main(void)
 		TEST(a_window_that_has_all_agrees_with_itself_only),
 		TEST(what_windows_did_not_meet_is_told_by_its_time),
 		TEST(ways_have_the_part_that_they_had_in_windows),
+		TEST(a_single_window_tells_no_ways),
 		TEST(a_way_that_one_program_goes_is_told_by_that),
 		TEST(without_ways_in_windows_none_are_told),
 	};
