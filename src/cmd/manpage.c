@@ -7,11 +7,11 @@
 
 #include "cmd/help.h"
 
-#define FILL 64 /* a line of text is broken at the first blank after this */
+#define LINE_WIDTH 78 /* of running text, what is escaped as it is written */
 
 /* What roff would take for something else, or show as another character: words are there
  * to be copied. */
-static void put_char(FILE *out, char c)
+static const char *escape_of(char c)
 {
 	static const struct {
 		char c;
@@ -23,13 +23,23 @@ static void put_char(FILE *out, char c)
 		{ '`', "\\(ga" },
 	};
 
-	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
-		if (escapes[i].c != c)
-			continue;
-		fputs(escapes[i].text, out);
-		return;
+	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++)
+		if (escapes[i].c == c)
+			return escapes[i].text;
+	return NULL;
+}
+
+/* Returns how many columns were written. */
+static size_t put_char(FILE *out, char c)
+{
+	const char *escape = escape_of(c);
+
+	if (!escape) {
+		fputc(c, out);
+		return 1;
 	}
-	fputc(c, out);
+	fputs(escape, out);
+	return strlen(escape);
 }
 
 /* As it is; what roff would take for a request is made harmless. */
@@ -54,23 +64,36 @@ static bool ends_sentence(const char *s, const char *end)
 	return s[-1] == '.' && next < end && isupper((unsigned char)*next);
 }
 
+/* How many columns the first word takes. */
+static size_t word_width(const char *s, const char *end)
+{
+	size_t width = 0;
+
+	for (; s < end && *s != ' ' && *s != '\n'; s++)
+		width += escape_of(*s) ? strlen(escape_of(*s)) : 1;
+	return width;
+}
+
 /* Running text, broken into lines. */
 static void put_text(FILE *out, const char *s, size_t n)
 {
-	const char *end = s + n, *line = s;
+	const char *end = s + n;
+	size_t column = 0;
 
 	while (s < end) {
 		bool is_blank = *s == ' ' || *s == '\n';
 
-		if (s == line && *s == '.')
+		if (column == 0 && *s == '.')
 			fputs("\\&", out);
-		if (is_blank && s > line && (s - line > FILL || ends_sentence(s, end))) {
+		if (is_blank && column > 0 &&
+		    (column + 1 + word_width(s + 1, end) > LINE_WIDTH ||
+		     ends_sentence(s, end))) {
 			fputc('\n', out);
 			s += strspn(s, " \n");
-			line = s;
+			column = 0;
 			continue;
 		}
-		put_char(out, is_blank ? ' ' : *s);
+		column += put_char(out, is_blank ? ' ' : *s);
 		s++;
 	}
 	fputc('\n', out);

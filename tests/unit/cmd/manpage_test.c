@@ -27,8 +27,10 @@ static const struct command odd = {
 	.summary = "what is odd",
 	.description =
 		"'quoted' first, and then as much as a line of text has place for here "
-		".profile is a file, and so is another that is named after this one "
-		"'again and\n\n  .literal\n  'code' `x`\n\n.last",
+		".profile is a file, and so is another that is named after only this one "
+		"'again and\n\n"
+		"'a' 'b' 'c' 'd' 'e' 'f' 'g' 'h' 'i' 'j' 'k' 'l' 'm' 'n' 'o' 'p'\n\n"
+		"  .literal\n  'code' `x`\n\n.last",
 	.options = tables,
 	.examples = examples,
 };
@@ -64,6 +66,16 @@ static void no_line_of_text_is_taken_for_a_request(unused void **state)
 	}
 }
 
+/* What is escaped takes more room than what is read. */
+static void no_line_is_longer_than_is_good(unused void **state)
+{
+	own(freep) char *text = page();
+
+	for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
+		if (strlen(line) > 80)
+			fail_msg("%zu characters: %s", strlen(line), line);
+}
+
 static void words_stand_as_they_are_typed(unused void **state)
 {
 	static const char *const lines[] = {
@@ -86,6 +98,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_line_of_text_is_taken_for_a_request),
+		cmocka_unit_test(no_line_is_longer_than_is_good),
 		cmocka_unit_test(words_stand_as_they_are_typed),
 	};
 
