@@ -326,6 +326,14 @@ static bool has_new_child(struct timer_images *s, const struct timer_image *m,
 	return false;
 }
 
+/* Nobody needs it any more.  What its process has executed ends it when that begins,
+ * which may be too new for it yet, though the process be gone by now. */
+static bool is_at_end(struct timer_images *s, const struct timer_image *m,
+		      uint64_t now_ns)
+{
+	return m->is_gone && !m->is_replaced && !has_new_child(s, m, now_ns);
+}
+
 bool timer_images_drain(struct timer_images *s, bool is_final)
 {
 	bool is_busy;
@@ -338,7 +346,7 @@ bool timer_images_drain(struct timer_images *s, bool is_final)
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct timer_image *m = s->all.at[i];
 
-		if (is_final || (m->is_gone && !has_new_child(s, m, now_ns)))
+		if (is_final || is_at_end(s, m, now_ns))
 			timer_image_end(m, now_ns,
 					m->is_gone || timer_image_has_exited(m));
 	}

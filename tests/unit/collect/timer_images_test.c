@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,12 +37,17 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* After so long the directory is known to be as it was. */
-static void let_settle(struct timer_images *s)
+static void let_age(void)
 {
 	const struct timespec t = { .tv_nsec = 50000000 };
 
 	nanosleep(&t, NULL);
+}
+
+/* After so long the directory is known to be as it was. */
+static void let_settle(struct timer_images *s)
+{
+	let_age();
 	timer_images_drain(s, false);
 	timer_images_drain(s, false);
 }
@@ -55,17 +61,22 @@ static int make_file(const struct timer_images *s, unsigned number)
 	return openat(s->directory.fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
-static void make_ready(int fd)
+static void make_ready_of(int fd, pid_t pid, uint64_t start_ns)
 {
 	const struct wire_sampler_ring header = { .magic = WIRE_SAMPLER_MAGIC,
 						  .version = WIRE_SAMPLER_VERSION,
 						  .ring_bytes = BYTES,
-						  .pid = (uint32_t)getpid(),
-						  .start_ns = 1 };
+						  .pid = (uint32_t)pid,
+						  .start_ns = start_ns };
 
 	assert_int_equal(ftruncate(fd, WIRE_SAMPLER_RECORDS_AT + BYTES), 0);
 	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
 	close(fd);
+}
+
+static void make_ready(int fd)
+{
+	make_ready_of(fd, getpid(), 1);
 }
 
 static void rings_are_found_whenever_they_are_made(void **state)
@@ -109,6 +120,39 @@ static void what_is_as_it_was_is_not_read_again(void **state)
 	assert_int_not_equal(s->directory.known_ns, 0);
 }
 
+static pid_t that_has_ended(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return pid;
+}
+
+/* What a process ran before is there until what it has executed begins, which takes a
+ * while where others tell of it first; meanwhile the process may have ended. */
+static void what_is_replaced_stays_until_what_replaces_it_begins(void **state)
+{
+	struct timer_images *s = *state;
+	pid_t pid = that_has_ended();
+	int next = make_file(s, 2);
+
+	make_ready_of(make_file(s, 1), pid, 1);
+	timer_images_drain(s, false);
+	s->totals.lag_ns = 20000000;
+	let_age();
+	make_ready_of(next, pid, 2);
+	timer_images_drain(s, false);
+	assert_int_equal(s->totals.n_images, 2);
+	assert_int_equal(s->all.n, 2);
+	assert_ptr_equal(s->all.at[1]->previous, s->all.at[0]);
+	let_age();
+	timer_images_drain(s, false);
+	assert_int_equal(s->all.n, 0);
+}
+
 int main(void)
 {
 #define IN_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -116,6 +160,7 @@ int main(void)
 		IN_DIRECTORY(rings_are_found_whenever_they_are_made),
 		IN_DIRECTORY(a_ring_that_takes_its_time_is_found_when_it_is_ready),
 		IN_DIRECTORY(what_is_as_it_was_is_not_read_again),
+		IN_DIRECTORY(what_is_replaced_stays_until_what_replaces_it_begins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
