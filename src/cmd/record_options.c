@@ -105,7 +105,8 @@ const struct option_spec record_options[] = {
 	{ .name = "trace",
 	  .kind = OPTION_FLAG,
 	  .text = "Keep every event with its fields (faults: the address; heap: address "
-		  "and size; fpe: types)" },
+		  "and size; fpe: types), of sync and io each wait and call at its time, "
+		  "for 'dwell timeline' and 'dwell export chrome'" },
 	{ .name = "sample",
 	  .kind = OPTION_SIZE,
 	  .arg = "BYTES",

@@ -3,7 +3,8 @@
  * experiment_exact - what the experiments that observe every event have in common.
  *
  * The part of an initialiser of a struct experiment that says so, and initialisers of its
- * columns: EXPERIMENT_ASIDE() of one that is shown only where it is asked for.
+ * columns: EXPERIMENT_ASIDE() of one that is shown only where it is asked for,
+ * EXPERIMENT_EACH() of one that has each by itself, which is where every event is kept.
  */
 #ifndef DWELL_COLLECT_EXPERIMENT_EXACT_H
 #define DWELL_COLLECT_EXPERIMENT_EXACT_H
@@ -24,6 +25,12 @@
 	{                                                                                \
 		.name = NAME, .unit = UNIT, .description = DESCRIPTION,                  \
 		.flags = EVENT_EXACT | EVENT_ASIDE                                       \
+	}
+
+#define EXPERIMENT_EACH(NAME, DESCRIPTION)                                               \
+	{                                                                                \
+		.name = NAME, .unit = "ns", .description = DESCRIPTION,                  \
+		.flags = EVENT_EXACT | EVENT_ASIDE | EVENT_EACH                          \
 	}
 
 #endif

@@ -29,5 +29,11 @@ const struct experiment experiment_sync = {
 		[EXPERIMENT_SYNC_UNFINISHED] = EXPERIMENT_ASIDE("unfinished-wait-time",
 			"ns", "time so far of each wait that had not ended when its "
 			"thread or the recording did"),
+		[EXPERIMENT_SYNC_EACH_LOCK] = EXPERIMENT_EACH("each-lock-wait",
+			"each wait for a lock by itself, where every event is kept "
+			"(--trace)"),
+		[EXPERIMENT_SYNC_EACH] = EXPERIMENT_EACH("each-sync-wait",
+			"each other wait by itself, where every event is kept "
+			"(--trace)"),
 	},
 };

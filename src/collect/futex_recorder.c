@@ -71,6 +71,7 @@ static struct futex_programs *new_programs(uint64_t threshold_ns)
 						  .n_waits = SYSTEM_COUNTS_NONE,
 						  .wait_ns = SYSTEM_COUNTS_NONE,
 						  .pair = EXPERIMENT_SYNC_HOLDERS,
+						  .each = SYSTEM_COUNTS_NONE,
 						  .woken_by = "[woken by]" };
 	struct system_counts_parts wait = none, lock = none;
 
@@ -79,6 +80,8 @@ static struct futex_programs *new_programs(uint64_t threshold_ns)
 	lock.ns = EXPERIMENT_SYNC_LOCK_TIME;
 	lock.count = EXPERIMENT_SYNC_LOCK_WAITS;
 	lock.woken_by = "[held by]";
+	wait.each = EXPERIMENT_SYNC_EACH;
+	lock.each = EXPERIMENT_SYNC_EACH_LOCK;
 	io_steps_name(&s->steps);
 	s->threshold_ns = threshold_ns;
 	s->how = (struct system_counts_how){
@@ -107,6 +110,7 @@ static struct system_futex_settings settings_of(const struct recorder_settings *
 		.whom = summing_whom(x),
 		.threshold_ns = threshold_ns(x),
 		.has_no_addresses = !x->scope,
+		.tells_each = summing_tells_each(x),
 		.cookie = x->cookie,
 	};
 }
@@ -133,6 +137,7 @@ static bool go_on(void *programs, const struct recorder_settings *x)
 
 	return s->settings.threshold_ns == wanted.threshold_ns &&
 	       s->settings.has_no_addresses == wanted.has_no_addresses &&
+	       s->settings.tells_each == wanted.tells_each &&
 	       s->settings.cookie == wanted.cookie &&
 	       summing_is_same_whom(&s->settings.whom, &wanted.whom);
 }

@@ -113,7 +113,8 @@ static struct io_programs *new_programs(void)
 						      .count = EXPERIMENT_IO_CALLS,
 						      .n_waits = SYSTEM_COUNTS_NONE,
 						      .wait_ns = bytes[i],
-						      .pair = EXPERIMENT_IO_ERRORS };
+						      .pair = EXPERIMENT_IO_ERRORS,
+						      .each = EXPERIMENT_IO_EACH };
 	return s;
 }
 
@@ -131,6 +132,7 @@ static struct system_io_settings settings_of(const struct recorder_settings *x)
 		.whom = summing_whom(x),
 		.is_flat = x->is_flat,
 		.has_earlier = !x->scope || x->scope->kind != SCOPE_LAUNCH,
+		.tells_each = summing_tells_each(x),
 	};
 }
 
@@ -158,6 +160,7 @@ static bool go_on(void *programs, const struct recorder_settings *x)
 	note_preload(s, x);
 	return s->settings.is_flat == settings.is_flat &&
 	       s->settings.has_earlier == settings.has_earlier &&
+	       s->settings.tells_each == settings.tells_each &&
 	       summing_is_same_whom(&s->settings.whom, &settings.whom);
 }
 

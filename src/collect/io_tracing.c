@@ -5,6 +5,7 @@
  * They are those of the kernel's side (collect/io_recorder): a stack ends in the call and
  * the file and, where one is of a size, a duration or an error, that.  Sums become
  * samples at the end of each second, of all images at once, and where an interval ends.
+ * Where every event is kept, each call is a sample beside them, from when it began.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,23 +164,44 @@ static void put_steps(struct io_image *s, const struct io_sum *sum,
 				   label(s, &s->labels.times[i], s->steps.times[i]));
 }
 
-static struct model_sample sample_of(struct io_image *s, const struct io_sum *sum,
-				     uint64_t now_ns)
+/* In a stack of a thread's, which call of which file. */
+static struct model_sample sample_of(struct io_image *s, uint32_t stack, uint32_t call,
+				     uint32_t file, uint64_t time_ns)
 {
-	const struct traced_stack *caller = &s->image->stacks.at[sum->stack];
+	const struct traced_stack *caller = &s->image->stacks.at[stack];
 	struct writer *w = writer_of(s);
-	uint32_t stack = writer_stack(w, s->plan->is_flat ? 0 : caller->stack,
-				      call_label(s, sum->call));
+	uint32_t inner = writer_stack(w, s->plan->is_flat ? 0 : caller->stack,
+				      call_label(s, call));
 
-	return (struct model_sample){ .time_ns = now_ns,
+	return (struct model_sample){ .time_ns = time_ns,
 				      .thread = caller->thread,
 				      .cpu = UINT32_MAX,
-				      .stack = writer_stack(w, stack, sum->file) };
+				      .stack = writer_stack(w, inner, file) };
+}
+
+static struct model_sample sample_of_sum(struct io_image *s, const struct io_sum *sum,
+					 uint64_t now_ns)
+{
+	return sample_of(s, sum->stack, sum->call, sum->file, now_ns);
+}
+
+/* By itself, since it began. */
+static void keep_each(struct io_image *s, const struct io_call *c)
+{
+	struct model_sample sample;
+
+	if (!s->plan || !s->plan->trace || !c->took_ns)
+		return;
+	sample = sample_of(s, c->stack, c->call, c->file, c->time_ns - c->took_ns);
+	sample.event = s->plan->events[EXPERIMENT_IO_EACH];
+	sample.count = 1;
+	sample.weight = c->took_ns;
+	writer_sample(writer_of(s), &sample);
 }
 
 static void put_sum(struct io_image *s, const struct io_sum *sum, uint64_t now_ns)
 {
-	struct model_sample at = sample_of(s, sum, now_ns);
+	struct model_sample at = sample_of_sum(s, sum, now_ns);
 	uint8_t event = io_calls_event(sum->call);
 
 	put(s, sum, &at, EXPERIMENT_IO_TIME, sum->ns);
@@ -199,7 +221,7 @@ static void put_all(struct io_image *s, uint64_t now_ns)
 			put_sum(s, sum, now_ns);
 		vec_each(e, &s->ledger.errors) {
 			const struct io_sum *sum = &s->ledger.sums.at[e->sum];
-			struct model_sample at = sample_of(s, sum, now_ns);
+			struct model_sample at = sample_of_sum(s, sum, now_ns);
 
 			put_inside(s, sum, &at, EXPERIMENT_IO_ERRORS, e->n,
 				   error_label(s, e->error));
@@ -295,6 +317,7 @@ static void take_returned(struct io_image *s, const struct timer_record *r,
 	c.file = file_label(s, d->file);
 	put_older(s, d->time_ns);
 	add(&s->ledger, &c);
+	keep_each(s, &c);
 }
 
 static void take_done(struct io_image *s, const struct timer_record *r)
@@ -330,6 +353,7 @@ static void charge_begun(struct io_image *s, struct io_begun_call *b, uint64_t n
 	b->call.took_ns = observed_ns > b->since_ns ? observed_ns - b->since_ns : 0;
 	b->call.time_ns = now_ns;
 	io_ledger_add_time(&s->ledger, &b->call);
+	keep_each(s, &b->call);
 }
 
 static void charge_all_begun(struct io_image *s, uint64_t now_ns)

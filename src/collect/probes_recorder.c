@@ -153,6 +153,7 @@ static struct system_counts_parts parts_of_calls(uint8_t first)
 		.n_waits = SYSTEM_COUNTS_NONE,
 		.wait_ns = SYSTEM_COUNTS_NONE,
 		.pair = first + EXPERIMENT_CALL_ERRORS,
+		.each = SYSTEM_COUNTS_NONE,
 	};
 }
 
@@ -170,6 +171,7 @@ static struct system_counts_parts parts_of_trigger(const struct plan *p, uint8_t
 		.n_waits = event_of(p, first, TRIGGER_NEGATIVE),
 		.wait_ns = SYSTEM_COUNTS_NONE,
 		.pair = SYSTEM_COUNTS_NONE,
+		.each = SYSTEM_COUNTS_NONE,
 	};
 }
 

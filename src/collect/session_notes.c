@@ -228,7 +228,7 @@ void session_notes_events(struct writer *w, struct plan *plan)
 			m.flags |= plan->choice.interval == 1 && !plan->choice.hz
 					   ? EVENT_EXACT
 					   : EVENT_SAMPLED;
-		if (plan->source->sums)
+		if (plan->source->sums && !(m.flags & EVENT_EACH))
 			m.flags |= EVENT_SUMMED;
 		plan->events[i] = writer_event(w, &m);
 	}

@@ -81,6 +81,11 @@ static void on_again(void *ctx, const struct stack_record_again *r)
 	system_counts_again(((struct summing *)ctx)->counts, r);
 }
 
+static void on_each(void *ctx, const struct stack_record_each *r)
+{
+	system_counts_each(((struct summing *)ctx)->counts, r);
+}
+
 static void on_file(void *ctx, const struct io_record_file *r)
 {
 	struct summing *s = ctx;
@@ -191,6 +196,11 @@ struct system_threads_whom summing_whom(const struct recorder_settings *x)
 	};
 }
 
+bool summing_tells_each(const struct recorder_settings *x)
+{
+	return x->plans[0].trace && x->apart.threads;
+}
+
 bool summing_is_same_whom(const struct system_threads_whom *a,
 			  const struct system_threads_whom *b)
 {
@@ -238,6 +248,7 @@ static int load(struct summing *s, const struct recorder_settings *x, struct err
 			   .stack = on_stack,
 			   .pair = on_pair,
 			   .again = on_again,
+			   .each = on_each,
 			   .file = on_file },
 		.sum = on_sum,
 	};

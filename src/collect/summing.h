@@ -68,6 +68,8 @@ uint64_t summing_cookie(void);
 
 /* Of settings, for programs. */
 struct system_threads_whom summing_whom(const struct recorder_settings *x);
+/* Every event is kept: only where it is known whose each is. */
+bool summing_tells_each(const struct recorder_settings *x);
 /* Wherever they run. */
 bool summing_is_same_whom(const struct system_threads_whom *a,
 			  const struct system_threads_whom *b);

@@ -9,6 +9,8 @@
  * each second, of all images at once, and where an interval ends, in the order in which
  * places first waited.
  *
+ * Where every event is kept, each wait is a sample beside them, from when it began.
+ *
  * What threads still wait for when nothing more comes is asked of their places in the
  * ring: each such wait is a sample of its own.
  */
@@ -175,16 +177,39 @@ static void write_durations(struct sync_image *s, const struct sync_site *site,
 	}
 }
 
+/* Of a stack of a thread's. */
+static struct model_sample sample_at(const struct sync_image *s, uint32_t caller,
+				     uint32_t stack, uint64_t time_ns)
+{
+	return (struct model_sample){ .time_ns = time_ns,
+				      .thread = s->image->stacks.at[caller].thread,
+				      .cpu = UINT32_MAX,
+				      .stack = stack };
+}
+
 static struct model_sample sample_of(struct sync_image *s, const struct sync_site *site,
 				     uint64_t now_ns)
 {
 	uint64_t address = s->ledger.locks.at[site->lock].address;
 
-	return (struct model_sample){ .time_ns = now_ns,
-				      .thread = s->image->stacks.at[site->stack].thread,
-				      .cpu = UINT32_MAX,
-				      .stack = stack_of(s, site->stack, site->what,
-							address) };
+	return sample_at(s, site->stack, stack_of(s, site->stack, site->what, address),
+			 now_ns);
+}
+
+/* By itself, since it began. */
+static void keep_each(struct sync_image *s, const struct sync_wait *w)
+{
+	uint32_t stack;
+	struct model_sample sample;
+
+	if (!s->plan || !s->plan->trace)
+		return;
+	stack = stack_of(s, w->stack, w->what, w->address);
+	sample = sample_at(s, w->stack, stack, w->time_ns - w->waited_ns);
+	put(s, &sample,
+	    sync_ledger_is_lock(w->what) ? EXPERIMENT_SYNC_EACH_LOCK
+					 : EXPERIMENT_SYNC_EACH,
+	    1, w->waited_ns);
 }
 
 static void write_site(struct sync_image *s, const struct sync_site *site,
@@ -278,6 +303,7 @@ static void take_wait(struct sync_image *s, const struct timer_record *r)
 	}
 	write_older(s, w.time_ns);
 	sync_ledger_wait(&s->ledger, &w);
+	keep_each(s, &w);
 	s->first_ns = s->first_ns ? s->first_ns : w.time_ns;
 	s->last_ns = w.time_ns > s->last_ns ? w.time_ns : s->last_ns;
 }
@@ -407,6 +433,7 @@ static void take_unfinished(struct sync_image *s, const struct wire_tracer_waiti
 		return;
 	wait.waited_ns = observed_ns - w->observed_ns;
 	sync_ledger_wait_on(&s->ledger, &wait);
+	keep_each(s, &wait);
 	if (s->plan)
 		write_unfinished(s, w, &wait);
 	s->last_ns = now_ns;

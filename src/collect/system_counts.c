@@ -25,11 +25,18 @@ struct counted {
 	bool has_waited;	   /* for others to tell of its process */
 };
 
+/* One of what was summed, by itself. */
+struct each {
+	uint64_t key, from_ns, ns;
+	bool has_waited; /* for what its key stands for */
+};
+
 /* Of one of the kernel's tables, since it was drained last. */
 struct keys {
 	struct map at; /* key → index of counted */
 	VEC(struct counted) counted;
 	struct buf records;
+	VEC(struct each) each;
 };
 
 struct system_counts {
@@ -81,6 +88,7 @@ void system_counts_free(struct system_counts *c)
 		map_fini(&c->tables[i].at);
 		vec_fini(&c->tables[i].counted);
 		buf_fini(&c->tables[i].records);
+		vec_fini(&c->tables[i].each);
 	}
 	system_classes_free(c->own_classes);
 	free(c);
@@ -150,6 +158,12 @@ void system_counts_pair(struct system_counts *c, const struct stack_record_pair 
 void system_counts_again(struct system_counts *c, const struct stack_record_again *r)
 {
 	add_key(keys_of(c, r->key), r->key, STACK_RECORD_AGAIN, r, sizeof(*r));
+}
+
+void system_counts_each(struct system_counts *c, const struct stack_record_each *r)
+{
+	*vec_push(&keys_of(c, r->key)->each) =
+		(struct each){ .key = r->key, .from_ns = r->from_ns, .ns = r->ns };
 }
 
 void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
@@ -522,6 +536,45 @@ static void write_outcome(struct system_counts *c, const struct stack_record_pai
 	write_part(c, &sample, parts->pair, k->count, k->count);
 }
 
+static void write_each(struct system_counts *c, const struct meaning *m,
+		       const struct each *x)
+{
+	const struct system_counts_parts *parts =
+		&c->events.how->parts[m->state % SYSTEM_COUNTS_EVENTS_MAX];
+	struct model_sample sample = { .time_ns = x->from_ns,
+				       .thread = system_classes_id(c->classes, &c->teller,
+								   m->stack),
+				       .cpu = m->stack->cpu };
+	enum unwind_stop stop;
+
+	if (is_own(c, m))
+		return;
+	sample.stack = labelled(c, m, sample.thread, &stop);
+	write_part(c, &sample, parts->each, x->ns, 1);
+}
+
+/* What a key stands for may be in another ring, which was fetched before: then it is with
+ * the next drain. */
+static void write_all_each(struct system_counts *c, struct keys *keys)
+{
+	size_t n_left = 0;
+
+	for (size_t i = 0; c->writer && c->events.how && i < keys->each.n; i++) {
+		struct each x = keys->each.at[i];
+		const struct meaning m = meaning_of(c, x.key);
+
+		if (m.stack) {
+			write_each(c, &m, &x);
+		} else if (!x.has_waited) {
+			x.has_waited = true;
+			keys->each.at[n_left++] = x;
+		} else {
+			c->stats.strays++;
+		}
+	}
+	keys->each.n = n_left;
+}
+
 static bool has_counted(const struct counted *k)
 {
 	return k->count || k->n_waits || k->weight || k->wait_ns;
@@ -603,6 +656,7 @@ static void write_table(struct system_counts *c, unsigned table, uint64_t now_ns
 		    ++n_written % WRITTEN_AT_ONCE == 0 && c->events.meanwhile)
 			c->events.meanwhile(c->events.meanwhile_ctx);
 	}
+	write_all_each(c, keys);
 	if (!c->events.is_kept)
 		clear(keys);
 }

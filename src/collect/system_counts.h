@@ -36,6 +36,7 @@ struct system_counts_parts {
 	uint8_t ns, count, n_waits;
 	uint8_t wait_ns; /* of what has it for something else */
 	uint8_t pair;	 /* the count of a pair, whose waiter is such a sum */
+	uint8_t each;	 /* one of what is in the sum, by itself */
 	/* Its time, and its number is that of the stack that ended such a sum's wait:
 	 * what that is called.  NULL: it is a number of another kind. */
 	const char *woken_by;
@@ -106,10 +107,11 @@ void system_counts_freep(struct system_counts **c);
 void system_counts_stack(struct system_counts *c, const struct stack_record *r);
 void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
 			 uint32_t count);
-/* From the states: what is of two stacks; the same as another key; time since the last.
- */
+/* From the states: what is of two stacks; the same as another key; one of what was
+ * summed; time since the last. */
 void system_counts_pair(struct system_counts *c, const struct stack_record_pair *r);
 void system_counts_again(struct system_counts *c, const struct stack_record_again *r);
+void system_counts_each(struct system_counts *c, const struct stack_record_each *r);
 void system_counts_time(struct system_counts *c, uint64_t key,
 			const struct state_record_sum *more);
 

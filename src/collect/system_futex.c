@@ -43,6 +43,7 @@ static void configure(struct system_futex *s)
 	struct futex *k = s->skeleton;
 
 	k->rodata->threshold_ns = s->settings.threshold_ns;
+	k->rodata->tells_each = s->settings.tells_each;
 	k->rodata->cookie = s->settings.cookie;
 	k->rodata->has_addresses = !s->settings.has_no_addresses;
 	SYSTEM_THREADS_CONFIGURE(k, &s->settings.whom);

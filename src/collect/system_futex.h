@@ -25,6 +25,7 @@ struct system_futex_settings {
 	/* Words that no variable is are not told apart: of a machine without end there
 	 * would be ever more. */
 	bool has_no_addresses;
+	bool tells_each; /* every wait by itself, too */
 	uint64_t cookie; /* what threads tell by that is not summed; 0: all of it is */
 };
 

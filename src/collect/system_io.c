@@ -81,6 +81,7 @@ static void configure(struct system_io *s, const struct btf *kernel)
 	choose_programs(s);
 	k->rodata->has_no_stacks = s->settings.is_flat;
 	k->rodata->has_earlier = s->settings.has_earlier;
+	k->rodata->tells_each = s->settings.tells_each;
 	SYSTEM_THREADS_CONFIGURE(k, &s->settings.whom);
 	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
 	configure_calls(k);

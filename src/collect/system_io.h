@@ -23,6 +23,7 @@ struct system_io_settings {
 	struct system_threads_whom whom;
 	bool is_flat;	  /* no stacks */
 	bool has_earlier; /* threads run already, and may be in a call */
+	bool tells_each;  /* every call by itself, too */
 };
 
 /* ERR_UNSUPPORTED and why when the kernel does not let us. */

@@ -234,6 +234,9 @@ static void take(const struct system_sink *sink, const struct ring *ring,
 	else if (c->kind == STACK_RECORD_AGAIN &&
 		 size >= sizeof(struct stack_record_again) && sink->again)
 		sink->again(sink->ctx, record);
+	else if (c->kind == STACK_RECORD_EACH &&
+		 size >= sizeof(struct stack_record_each) && sink->each)
+		sink->each(sink->ctx, record);
 	else if (c->kind == STACK_RECORD_FILE)
 		take_file(sink, record, size);
 }

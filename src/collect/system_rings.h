@@ -28,6 +28,7 @@ struct system_sink {
 	/* Of sums only. */
 	void (*pair)(void *ctx, const struct stack_record_pair *r);
 	void (*again)(void *ctx, const struct stack_record_again *r);
+	void (*each)(void *ctx, const struct stack_record_each *r);
 	/* Of I/O only. */
 	void (*file)(void *ctx, const struct io_record_file *r);
 };

@@ -109,6 +109,7 @@ enum event_flag {
 	EVENT_PC_ONLY = 4, /* one frame by design (pcsamp) */
 	EVENT_ASIDE = 8,   /* of more detail than tables show unasked */
 	EVENT_SUMMED = 16, /* written now and then, of what was since the time before */
+	EVENT_EACH = 32,   /* each by itself: from the sample's time on, for its weight */
 };
 
 /* What is counted: a column of the reports. */

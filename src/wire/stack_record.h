@@ -38,6 +38,7 @@ enum stack_record_kind {
 	STACK_RECORD_PAIR = 4,	/* struct stack_record_pair */
 	STACK_RECORD_AGAIN = 5, /* struct stack_record_again */
 	STACK_RECORD_FILE = 6,	/* struct io_record_file */
+	STACK_RECORD_EACH = 7,	/* struct stack_record_each */
 };
 
 /* Why a walk of the user part ended: the numbers of enum unwind_stop. */
@@ -120,6 +121,15 @@ struct stack_record_again {
 	uint16_t state;
 	uint32_t label; /* 0: what the other has */
 	uint64_t key, of;
+};
+
+/* One of those that were summed under a key, by itself; it was told before what the key
+ * stands for, though maybe in another CPU's ring. */
+struct stack_record_each {
+	uint16_t kind;
+	uint16_t zero16;
+	uint32_t zero32;
+	uint64_t key, from_ns, ns;
 };
 
 #define STACK_RECORD_PATH_BYTES 1024

@@ -7,6 +7,7 @@
  * are none of ours.
  */
 #include "collect/bpf/calls.bpf.h"
+#include "collect/bpf/each.bpf.h"
 #include "collect/bpf/foreseen.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
 #include "collect/bpf/mapped.bpf.h"
@@ -179,10 +180,10 @@ static __always_inline void charge_waker(struct scratch *s, uint32_t sum, uint32
 	sums_charge_part(number, ns, true);
 }
 
-/* A wait of the current thread is over; ns of it are not charged yet.  Who has not left
- * its CPU has not waited: the word was another already, or the lock was free.  Not
- * static: verified by itself, once. */
-__noinline int futex_charge(uint64_t ns, uint64_t whole_ns, int64_t result)
+/* A wait of the current thread was over at that time; ns of it are not charged yet.  Who
+ * has not left its CPU has not waited: the word was another already, or the lock was
+ * free.  Not static: verified by itself, once. */
+__noinline int futex_charge(uint64_t ns, uint64_t whole_ns, int64_t result, uint64_t at)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_find(task);
@@ -200,6 +201,7 @@ __noinline int futex_charge(uint64_t ns, uint64_t whole_ns, int64_t result)
 	if (t->waker && result != RESULT_TIMEOUT)
 		charge_waker(s, t->sum, t->waker, ns);
 	sums_charge_part(t->sum, ns, true);
+	each_tell(t->sum, whole_ns, at);
 	return 0;
 }
 
@@ -209,7 +211,8 @@ static __always_inline void charge_end(struct thread *t, uint64_t at, int64_t re
 	uint64_t from = from_ns, ns = thread_lap(t, at);
 
 	if (from && at > from) /* what was before is not known */
-		futex_charge(ns, at - (t->began_ns > from ? t->began_ns : from), result);
+		futex_charge(ns, at - (t->began_ns > from ? t->began_ns : from), result,
+			     at);
 }
 
 /* What is broken off is made again as it was. */
@@ -370,12 +373,14 @@ is_waiting(const struct thread *t, const struct registers *kept __attribute__((u
  * classes, somebody is always waiting for the next thing to do. */
 static __always_inline void charge_unfinished(const struct thread *t, uint64_t now)
 {
-	uint64_t ns = thread_observed(t->began_ns, t->broke_ns ? t->broke_ns : now);
+	uint64_t end_ns = t->broke_ns ? t->broke_ns : now;
+	uint64_t ns = thread_observed(t->began_ns, end_ns);
 	uint32_t slot = io_record_more_slot(t->sum);
 	struct futex_record_more *more = bpf_map_lookup_elem(&futex_more, &slot);
 
 	if (!more || !from_ns || !has_addresses || !ns || ns < threshold_ns)
 		return;
+	each_tell(t->sum, ns, end_ns);
 	if (t->is_old)
 		__sync_fetch_and_add(&more->n_begun_before, 1);
 	__sync_fetch_and_add(&more->n_unfinished, 1);

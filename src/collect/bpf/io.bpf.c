@@ -9,6 +9,7 @@
  */
 #include "collect/bpf/asked.bpf.h"
 #include "collect/bpf/calls.bpf.h"
+#include "collect/bpf/each.bpf.h"
 #include "collect/bpf/files.bpf.h"
 #include "collect/bpf/foreseen.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
@@ -166,6 +167,7 @@ static __always_inline void returned(struct task_struct *task, const struct regi
 	outcome_result(&o, result);
 	o.asked = asked_bytes(r, call.asks, is_32bit, &o.done);
 	outcome_charge(sum, &o, ns, true);
+	each_tell(sum, o.ns, now);
 }
 
 /* (registers, result) */
@@ -196,6 +198,16 @@ int left_earlier(uint64_t *ctx)
 	return leave(ctx, true);
 }
 
+/* Up to now; is_last: it is not met again. */
+static __always_inline void charge_unfinished(struct thread *t, bool is_last)
+{
+	uint64_t now = bpf_ktime_get_ns();
+
+	sums_charge_part(t->sum, thread_lap(t, now), false);
+	if (is_last)
+		each_tell(t->sum, thread_observed(t->began_ns, now), now);
+}
+
 /* (task): it ends in a call, which does not return. */
 SEC("tp_btf/sched_process_exit")
 int ended(uint64_t *ctx)
@@ -207,7 +219,7 @@ int ended(uint64_t *ctx)
 		return 0;
 	t->where = THREAD_ENDED;
 	if (t->sum)
-		sums_charge_part(t->sum, thread_lap(t, bpf_ktime_get_ns()), false);
+		charge_unfinished(t, true);
 	return 0;
 }
 
@@ -280,7 +292,7 @@ int cut(struct bpf_iter__task *ctx)
 	thread_name(task, t);
 	sums_renew(s, &t->sum);
 	if (t->where == THREAD_BLOCKED && (t->state == KNOWS_FILE || is_last_cut))
-		sums_charge_part(t->sum, thread_lap(t, bpf_ktime_get_ns()), false);
+		charge_unfinished(t, is_last_cut);
 	else if (has_earlier && is_last_cut && t->where == THREAD_UNKNOWN)
 		charge_earlier(s, task, t);
 	return 0;

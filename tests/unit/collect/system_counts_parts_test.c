@@ -47,13 +47,15 @@ static void set_up_parts(struct counts_fixture *f, struct system_counts_how *how
 		.parts = { { .ns = 0,
 			     .count = 1,
 			     .n_waits = SYSTEM_COUNTS_NONE,
-			     .pair = 2 } },
+			     .pair = 2,
+			     .each = 3 } },
 		.label = name_label,
 		.pair_label = name_outcome,
 	};
 	events.ids[0] = counts_fixture_event_of(f, "time");
 	events.ids[1] = counts_fixture_event_of(f, "calls");
 	events.ids[2] = counts_fixture_event_of(f, "errors");
+	events.ids[3] = counts_fixture_event_of(f, "each");
 	system_counts_begin(f->counts, f->writer, &events);
 }
 
@@ -121,6 +123,63 @@ static void what_came_of_a_sum_is_inside_of_its_label(void **state)
 	assert_int_equal(f.samples.weight[0], 4);
 	assert_string_equal(leaf_of(&f, 0, 0), "[error 9]");
 	assert_string_equal(leaf_of(&f, 0, 1), "[call 7]");
+	counts_fixture_tear_down(&f);
+}
+
+static const struct stack_record_each each = {
+	.kind = STACK_RECORD_EACH, .key = 1, .from_ns = 70, .ns = 20
+};
+
+static void each_is_told_at_its_time_inside_of_its_label(void **state)
+{
+	struct stack_record r = counts_fixture_running(1, 100);
+	struct state_record_sum sum = { .ns = 20, .count = 1 };
+	struct system_counts_how how;
+	struct counts_fixture f;
+
+	(void)state;
+	set_up_parts(&f, &how);
+	r.label = 7;
+	system_counts_stack(f.counts, &r);
+	system_counts_each(f.counts, &each);
+	system_counts_time(f.counts, r.key, &sum);
+	system_counts_write(f.counts, 0, 100);
+	system_counts_write(f.counts, 0, 200);
+	counts_fixture_finish(&f);
+	assert_int_equal(f.samples.n, 3);
+	assert_string_equal(
+		recording_string(f.recording,
+				 recording_event(f.recording, f.samples.event[2])->name),
+		"each");
+	assert_int_equal(f.samples.time_ns[2], 70);
+	assert_int_equal(f.samples.weight[2], 20);
+	assert_int_equal(f.samples.stack[2], f.samples.stack[0]);
+	counts_fixture_tear_down(&f);
+}
+
+/* Another CPU's ring has it, which was fetched before. */
+static void each_waits_once_for_what_it_is_of(void **state)
+{
+	struct stack_record r = counts_fixture_running(1, 100);
+	struct system_counts_how how;
+	struct counts_fixture f;
+
+	(void)state;
+	set_up_parts(&f, &how);
+	r.label = 7;
+	system_counts_each(f.counts, &each);
+	system_counts_write(f.counts, 0, 100);
+	assert_int_equal(system_counts_stats(f.counts)->strays, 0);
+	system_counts_stack(f.counts, &r);
+	system_counts_write(f.counts, 0, 200);
+	system_counts_each(f.counts, &(struct stack_record_each){ .key = 3, .ns = 1 });
+	system_counts_write(f.counts, 0, 300);
+	system_counts_write(f.counts, 0, 400);
+	system_counts_write(f.counts, 0, 500);
+	assert_int_equal(system_counts_stats(f.counts)->strays, 1);
+	counts_fixture_finish(&f);
+	assert_int_equal(f.samples.n, 1);
+	assert_int_equal(f.samples.time_ns[0], 70);
 	counts_fixture_tear_down(&f);
 }
 
@@ -332,6 +391,8 @@ int main(void)
 		cmocka_unit_test(the_parts_of_a_sum_are_events_below_its_label),
 		cmocka_unit_test(time_of_what_has_not_ended_has_no_count),
 		cmocka_unit_test(what_came_of_a_sum_is_inside_of_its_label),
+		cmocka_unit_test(each_is_told_at_its_time_inside_of_its_label),
+		cmocka_unit_test(each_waits_once_for_what_it_is_of),
 		cmocka_unit_test(
 			what_is_beside_a_sum_goes_with_it_also_where_it_is_no_sample),
 		cmocka_unit_test(a_sum_may_be_of_another_s_stack_and_have_its_own_label),
