@@ -53,6 +53,9 @@ static const struct {
 	{ "lock-wait-time", CALLS, CHRONICLE_LOCK },
 	{ "sync-wait-time", CALLS, CHRONICLE_SYNC },
 	{ "io-time", CALLS, CHRONICLE_IO },
+	{ "each-lock-wait", CALLS, CHRONICLE_LOCK },
+	{ "each-sync-wait", CALLS, CHRONICLE_SYNC },
+	{ "each-io-call", CALLS, CHRONICLE_IO },
 	{ "syscall-time", CALLS, CHRONICLE_CALL },
 	{ "region-time", REGIONS, CHRONICLE_RUN },
 };
@@ -69,12 +72,13 @@ const char *chronicle_kind_text(enum chronicle_kind kind)
 	return kinds[kind].text;
 }
 
-/* The event's place in the table, or N_EVENTS. */
+/* The event's place in the table, or N_EVENTS.  Each by itself is better than the sum. */
 static size_t event_of(const struct profile *p, size_t column)
 {
 	size_t i = 0;
 
-	if (!track_is_shown(p, column))
+	if (!(track_is_shown(p, column) || track_is_each(p, column)) ||
+	    track_is_told_one_by_one(p, column))
 		return N_EVENTS;
 	while (i < N_EVENTS && strcmp(events[i].event, profile_column(p, column)->name))
 		i++;

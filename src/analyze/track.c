@@ -18,6 +18,8 @@ enum track_kind track_kind_of(const struct profile *p, size_t column)
 
 	if (strcmp(profile_column(p, column)->unit, "ns") != 0)
 		return TRACK_AMOUNT;
+	if (flags & EVENT_EACH)
+		return TRACK_FROM;
 	if (flags & EVENT_SUMMED)
 		return TRACK_SUM;
 	/* A sample of CPU time is taken when its time is over, a wait is told by its
@@ -36,6 +38,44 @@ uint64_t track_end_ns(const struct profile *p, const struct profile_sample *s)
 {
 	return track_kind_of(p, s->column) == TRACK_FROM ? s->time_ns + s->weight
 							 : s->time_ns;
+}
+
+bool track_is_each(const struct profile *p, size_t column)
+{
+	return track_flags(p, column) & EVENT_EACH &&
+	       profile_column(p, column)->event != MODEL_NONE;
+}
+
+/* The event that has what another sums up one by one; NULL: none has. */
+static const char *each_of(const char *sum)
+{
+	static const struct {
+		const char *sum, *each;
+	} pairs[] = {
+		{ "lock-wait-time", "each-lock-wait" },
+		{ "sync-wait-time", "each-sync-wait" },
+		{ "io-time", "each-io-call" },
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		if (strcmp(pairs[i].sum, sum) == 0)
+			return pairs[i].each;
+	return NULL;
+}
+
+bool track_is_told_one_by_one(const struct profile *p, size_t column)
+{
+	const struct profile_column *c = profile_column(p, column);
+	const char *each = each_of(c->name);
+
+	for (size_t i = 0; each && i < profile_n_columns(p); i++) {
+		const struct profile_column *x = profile_column(p, i);
+
+		if (x->source == c->source && x->total_weight && track_is_each(p, i) &&
+		    strcmp(x->name, each) == 0)
+			return true;
+	}
+	return false;
 }
 
 bool track_is_shown(const struct profile *p, size_t column)

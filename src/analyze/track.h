@@ -26,6 +26,10 @@ enum track_kind track_kind_of(const struct profile *p, size_t column);
 bool track_has_spans(const struct profile *p, size_t column);
 /* Where such a span ends; it is as long as the sample weighs. */
 uint64_t track_end_ns(const struct profile *p, const struct profile_sample *s);
+/* Each sample is of one event, at its time; sums of these are another column. */
+bool track_is_each(const struct profile *p, size_t column);
+/* A column of sums of which there is each by itself as well. */
+bool track_is_told_one_by_one(const struct profile *p, size_t column);
 /* What is shown unasked: no more detail than tables have, and no part twice. */
 bool track_is_shown(const struct profile *p, size_t column);
 /* enum event_flag of the event that a column is of. */

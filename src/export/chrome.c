@@ -3,9 +3,9 @@
  * chrome - the Trace Event Format, JSON that chrome://tracing and ui.perfetto.dev show as
  * a timeline.
  *
- * Samples of time are slices of their threads, waits too; what is summed up over some
- * time, or is no time, is a counter of its process, as a rate; and so are its heap and
- * what the system counted.  Marks are moments.
+ * Samples of time are slices of their threads, waits too, and calls that were kept one by
+ * one; what is summed up over some time, or is no time, is a counter of its process, as a
+ * rate; and so are its heap and what the system counted.  Marks are moments.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,9 @@
 /* Above these a viewer would be slow. */
 #define CHROME_MAX_SAMPLES 500000
 #define CHROME_MAX_SLICES  2000000
+/* What a thread did between two calls that were kept is not known: it went on in their
+ * callers, unless it took longer. */
+#define CHROME_GAP_NS UINT64_C(1000000)
 /* Of a counter there are so many values at most, and none is of a shorter time. */
 #define CHROME_COUNTER_STEPS  1000
 #define CHROME_COUNTER_MIN_NS UINT64_C(10000000)
@@ -47,6 +50,7 @@ struct chrome {
 	VEC(struct chrome_sample) samples;
 	VEC(uint32_t) path;
 	uint64_t n_left_out, n_slices;
+	struct chrome_spans spans;
 	struct chrome_slices slices;
 	struct chrome_writer writer; /* of the source that is written */
 	struct json j;
@@ -60,6 +64,7 @@ static void chrome_fini(struct chrome *c)
 	intern_free(c->stacks);
 	vec_fini(&c->samples);
 	vec_fini(&c->path);
+	chrome_spans_fini(&c->spans);
 	chrome_slices_fini(&c->slices);
 }
 
@@ -89,7 +94,19 @@ static bool is_wanted(const struct chrome *c, uint32_t column)
 {
 	if (c->o->has_column)
 		return column == c->o->column;
-	return track_is_shown(c->p, column);
+	if (strcmp(column_of(c, column)->experiment, "heap") == 0)
+		return false; /* put_heap() has its course */
+	return track_is_each(c->p, column) ||
+	       (track_is_shown(c->p, column) && !track_is_told_one_by_one(c->p, column));
+}
+
+/* What has no function or is no sample is called by its event; what is kept one by one
+ * says what it is itself. */
+static bool has_wait_frame(const struct chrome *c, const struct profile_sample *x)
+{
+	uint32_t flags = track_flags(c->p, x->column);
+
+	return !x->n_frames || !(flags & (EVENT_SAMPLED | EVENT_EACH));
 }
 
 static int add_sample(void *ctx, const struct profile_sample *x, unused struct err *e)
@@ -105,7 +122,7 @@ static int add_sample(void *ctx, const struct profile_sample *x, unused struct e
 	vec_clear(&c->path);
 	for (size_t i = 0; i < x->n_frames; i++)
 		*vec_push(&c->path) = x->frames[i].function;
-	if (!(track_flags(c->p, x->column) & EVENT_SAMPLED) || !x->n_frames)
+	if (has_wait_frame(c, x))
 		*vec_push(&c->path) = WAIT_FRAME(x->column);
 	*vec_push(&c->samples) = (struct chrome_sample){
 		.thread = x->thread,
@@ -187,6 +204,31 @@ static void set_source(struct chrome *c, size_t source)
 	c->writer = (struct chrome_writer){ &c->j, profile_start_ns(c->p, source) };
 }
 
+/* The innermost frames that say what it is, and are no code. */
+static size_t n_labels(const struct chrome *c, const uint32_t *frames, size_t n)
+{
+	uint32_t n_functions = profile_n_functions(c->p);
+	size_t i = n;
+
+	while (i && frames[i - 1] < n_functions &&
+	       profile_function(c->p, frames[i - 1])->kind == IMAGE_LABEL)
+		i--;
+	return n - i;
+}
+
+/* Two calls behind each other are two, whoever makes them. */
+static void add_piece(struct chrome *c, const struct chrome_span *piece)
+{
+	struct chrome_frames frames = {
+		.at = (const uint32_t *)intern_get(c->stacks, piece->stack),
+		.n = intern_len(c->stacks, piece->stack) / sizeof(uint32_t),
+	};
+
+	if (piece->rank == CHROME_SPAN_EACH)
+		frames.n_own = n_labels(c, frames.at, frames.n);
+	chrome_slices_add(&c->slices, piece, &frames);
+}
+
 static void put_thread(struct chrome *c, const struct chrome_sample *whose)
 {
 	const struct recording *r = recording_of(c, whose->column);
@@ -197,10 +239,40 @@ static void put_thread(struct chrome *c, const struct chrome_sample *whose)
 	chrome_writer_name(&c->writer,
 			   (struct chrome_whose){ whose->pid, whose->thread->tid },
 			   "thread_name", recording_string(r, whose->thread->name));
+	chrome_spans_lay(&c->spans);
+	vec_each(piece, &c->spans.pieces)
+		add_piece(c, piece);
 	chrome_slices_finish(&c->slices);
 	vec_each(slice, &c->slices.slices)
 		put_slice(c, whose, slice);
 	chrome_slices_clear(&c->slices);
+	chrome_spans_clear(&c->spans);
+}
+
+static enum chrome_span_rank rank_of(const struct chrome *c, uint32_t column)
+{
+	if (track_is_each(c->p, column))
+		return CHROME_SPAN_EACH;
+	return track_kind_of(c->p, column) == TRACK_FROM ? CHROME_SPAN_WAIT
+							 : CHROME_SPAN_SAMPLE;
+}
+
+/* A sample stands for more time than there was before the first. */
+static void add_span(struct chrome *c, const struct chrome_sample *x)
+{
+	uint64_t start_ns = profile_start_ns(c->p, column_of(c, x->column)->source);
+	uint64_t room_ns = x->time_ns > start_ns ? x->time_ns - start_ns : 0;
+	struct chrome_span span = {
+		.from_ns = x->time_ns - (x->weight < room_ns ? x->weight : room_ns),
+		.to_ns = x->time_ns,
+		.gap_ns = x->weight,
+		.stack = x->stack,
+		.rank = rank_of(c, x->column),
+	};
+
+	if (span.rank == CHROME_SPAN_EACH)
+		span.gap_ns = CHROME_GAP_NS;
+	chrome_spans_add(&c->spans, &span);
 }
 
 static void put_threads(struct chrome *c)
@@ -209,10 +281,7 @@ static void put_threads(struct chrome *c)
 		const struct chrome_sample *x = &c->samples.at[i];
 
 		if (track_has_spans(c->p, x->column))
-			chrome_slices_add(
-				&c->slices, x->time_ns, x->weight,
-				(const uint32_t *)intern_get(c->stacks, x->stack),
-				intern_len(c->stacks, x->stack) / sizeof(uint32_t));
+			add_span(c, x);
 		if (i + 1 == c->samples.n || !is_same_thread(x, x + 1))
 			put_thread(c, x);
 	}

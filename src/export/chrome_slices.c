@@ -16,7 +16,7 @@ void chrome_slices_clear(struct chrome_slices *s)
 	s->end_ns = 0;
 }
 
-/* Those from a depth on end where the last sample did. */
+/* Those from a depth on end where the last piece did. */
 static void close_from(struct chrome_slices *s, size_t depth)
 {
 	while (s->open.n > depth) {
@@ -27,34 +27,27 @@ static void close_from(struct chrome_slices *s, size_t depth)
 	}
 }
 
-static size_t common(const struct chrome_slices *s, const uint32_t *frames, size_t n)
+static size_t common(const struct chrome_slices *s, const struct chrome_frames *f)
 {
 	size_t i = 0;
 
-	while (i < n && i < s->open.n && s->open.at[i].frame == frames[i])
+	while (i + f->n_own < f->n && i < s->open.n && s->open.at[i].frame == f->at[i])
 		i++;
 	return i;
 }
 
-/* Whether the thread did something else in a gap that is shorter than what a sample
- * stands for cannot be told. */
-void chrome_slices_add(struct chrome_slices *s, uint64_t time_ns, uint64_t weight_ns,
-		       const uint32_t *frames, size_t n)
+void chrome_slices_add(struct chrome_slices *s, const struct chrome_span *piece,
+		       const struct chrome_frames *frames)
 {
-	uint64_t from_ns = time_ns > weight_ns ? time_ns - weight_ns : 0;
-	size_t same;
+	uint64_t gap_ns = piece->from_ns - s->end_ns;
+	size_t same = gap_ns <= piece->gap_ns ? common(s, frames) : 0;
 
-	if (from_ns < s->end_ns)
-		from_ns = s->end_ns;
-	if (from_ns >= time_ns)
-		return;
-	same = from_ns - s->end_ns <= weight_ns ? common(s, frames, n) : 0;
 	close_from(s, same);
-	for (size_t i = same; i < n; i++)
-		*vec_push(&s->open) = (struct chrome_slice){ .from_ns = from_ns,
-							     .frame = frames[i],
+	for (size_t i = same; i < frames->n; i++)
+		*vec_push(&s->open) = (struct chrome_slice){ .from_ns = piece->from_ns,
+							     .frame = frames->at[i],
 							     .depth = (uint32_t)i };
-	s->end_ns = time_ns;
+	s->end_ns = piece->to_ns;
 }
 
 static int outer_first(const void *a, const void *b)

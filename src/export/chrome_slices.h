@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * chrome_slices - the samples of a thread as nested slices of time.
+ * chrome_slices - what a thread did as nested slices of time.
  *
- * A sample stands for the time before it, as much as it weighs; neighbours that share
- * their outer frames are one slice there.  A thread does one thing at a time: what would
- * overlap an earlier sample is cut.  One thread.
+ * Neighbours that share their outer frames are one slice there, also across a gap that is
+ * too short to be told.  One thread.
  */
 #ifndef DWELL_EXPORT_CHROME_SLICES_H
 #define DWELL_EXPORT_CHROME_SLICES_H
@@ -13,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "export/chrome_spans.h"
 
 struct chrome_slice {
 	uint64_t from_ns, to_ns;
@@ -22,13 +22,19 @@ struct chrome_slice {
 struct chrome_slices {
 	VEC(struct chrome_slice) slices; /* of one thread; outer ones before inner ones */
 	VEC(struct chrome_slice) open;	 /* their ends are not known */
-	uint64_t end_ns;		 /* of the last sample */
+	uint64_t end_ns;		 /* of the last piece */
+};
+
+/* The frames of a stack, the outermost first; the last n_own are slices of its own. */
+struct chrome_frames {
+	const uint32_t *at;
+	size_t n, n_own;
 };
 
 void chrome_slices_fini(struct chrome_slices *s);
-/* The next sample by time: its frames, the outermost first. */
-void chrome_slices_add(struct chrome_slices *s, uint64_t time_ns, uint64_t weight_ns,
-		       const uint32_t *frames, size_t n);
+/* The next piece of the thread's time. */
+void chrome_slices_add(struct chrome_slices *s, const struct chrome_span *piece,
+		       const struct chrome_frames *frames);
 /* All are closed, in order; the next thread begins after chrome_slices_clear(). */
 void chrome_slices_finish(struct chrome_slices *s);
 void chrome_slices_clear(struct chrome_slices *s);

@@ -222,5 +222,115 @@ def marks_and_the_heap_are_beneath():
     assert heap['most'] >= 50e6 and heap['cells'][0] < 40e6, heap
 
 
+# Main reads what another thread writes, or takes a lock that another lets go: each time it
+# notes when it asked and had it, and the other one when it was about to give it.
+TURNS = 20
+READ_TURNS = ('import json, os, threading, time\n'
+              'now, given = time.monotonic_ns, []\n'
+              'r, w = os.pipe()\n'
+              'def give():\n'
+              f'    for i in range({TURNS}):\n'
+              '        time.sleep(0.02); given.append(now()); os.write(w, b"x")\n'
+              'def turn(i): os.read(r, 1)\n')
+LOCK_TURNS = ('import json, threading, time\n'
+              'now, given = time.monotonic_ns, []\n'
+              f'locks = [threading.Lock() for i in range({TURNS})]\n'
+              'for l in locks: l.acquire()\n'
+              'def give():\n'
+              '    for l in locks: time.sleep(0.02); given.append(now()); l.release()\n'
+              'def turn(i): locks[i].acquire()\n')
+TAKE_TURNS = ('t = threading.Thread(target=give); t.start(); turns = []\n'
+              f'for i in range({TURNS}):\n'
+              '    before = now(); turn(i); turns.append([before, now()])\n'
+              't.join(); print(json.dumps([turns, given]))\n')
+
+
+def one_by_one(code, name, experiment, *options):
+    """What was kept of each turn: (asked, had it, was given it, the slices within)."""
+    turns, given = json.loads(record(experiment, code + TAKE_TURNS, '--trace', *options))
+    _, threads, counters = export()
+    labels = [(pid == tid, x) for (pid, tid), thread in threads.items()
+              for x in thread if x['name'].startswith('[')]
+    # Time 0 of the picture is where the recording begins, of the samples when the machine did.
+    start = check_sums() - min(x['ts'] for _, x in labels) * 1e3
+    slices = [(start + x['ts'] * 1e3, start + (x['ts'] + x['dur']) * 1e3)
+              for is_main, x in labels if is_main and name in x['name']]
+    # They are slices, not how many threads are in them.
+    assert not {'io-time', 'sync-wait-time', 'lock-wait-time'} & {n for _, n in counters}, counters.keys()
+    return [(before, after, gave, [x for x in slices if before - 1e3 < x[0] < after])
+            for (before, after), gave in zip(turns, given)]
+
+
+def check_sums():
+    """Each by itself adds up to what was summed; returns when the first was."""
+    events, sums, first = {}, collections.Counter(), None
+    for line in dwell('cat', '--section', 'events', FILE).stdout.splitlines():
+        events[line.split()[1]] = line.split('name="')[1].split('"')[0]
+    for line in dwell('cat', '--section', 'samples', FILE).stdout.splitlines():
+        x = dict(w.split('=') for w in line.split()[1:])
+        sums[events[x['event']]] += int(x['weight'])
+        if events[x['event']].startswith('each-'):
+            first = min(first or int(x['time_ns']), int(x['time_ns']))
+    for each, whole in (('each-io-call', 'io-time'), ('each-sync-wait', 'sync-wait-time'),
+                        ('each-lock-wait', 'lock-wait-time')):
+        assert sums[each] == sums[whole], (each, sums)
+    return first
+
+
+def check_turns(turns, most=1):
+    n = 0
+    for before, after, gave, slices in turns:
+        assert len(slices) <= most, (before, after, slices)
+        # Within what the program saw, and not over before it was given what it waited for;
+        # microseconds as numbers of JSON are to a ns or so.
+        for begin, end in slices:
+            assert begin <= end <= after + 1e3, (before, after, begin, end)
+        n += any(end >= gave - 1e3 for _, end in slices)
+    return n
+
+
+@test
+def each_call_is_where_it_was():
+    if not IS_ROOT:
+        raise Skip('only root may load BPF programs')
+    assert check_turns(one_by_one(READ_TURNS, 'syscall read', 'io')) == TURNS
+
+
+@test
+def each_call_that_wrappers_see_is_where_it_was():
+    turns = one_by_one(READ_TURNS, 'read', 'io', '--source', 'tracer')
+    assert check_turns(turns) == TURNS, turns
+
+
+@test
+def each_wait_is_where_it_was():
+    # Who comes late need not wait.
+    assert check_turns(one_by_one(LOCK_TURNS, 'semaphore', 'sync', '--source', 'tracer')) > 0
+
+
+@test
+def each_wait_in_the_kernel_is_where_it_was():
+    if not IS_ROOT:
+        raise Skip('only root may load BPF programs')
+    # Behind the lock the interpreter's own.
+    turns = one_by_one(LOCK_TURNS, 'futex', 'sync', '--source', 'futex')
+    assert check_turns(turns, most=10) > 0, turns
+
+
+@test
+def the_text_draws_each_where_it_was():
+    if not IS_ROOT:
+        raise Skip('only root may load BPF programs')
+    code = ('import os, threading, time\n'
+            'r, w = os.pipe()\n'
+            'threading.Timer(0.3, lambda: os.write(w, b"x")).start()\n'
+            'os.read(r, 1); time.sleep(0.4)\n')
+    record('io', code, '--trace')
+    thread = max((r for r in json_rows() if r['of'] == 'thread'), key=lambda r: r['ns'].get('io', 0))
+    cells = [c['ns'].get('io', 0) for c in thread['cells']]
+    # Not spread over the second that its sum is of.
+    assert sum(cells[len(cells) * 3 // 4:]) < 0.01 * sum(cells) and sum(cells) > 0.2e9, cells
+
+
 if __name__ == '__main__':
     sys.exit(run_all(TESTS))
