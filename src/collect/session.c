@@ -734,18 +734,6 @@ static void stop_sources(struct session *s)
 	s->outcome.stolen_ns = stolen_ns() - s->stolen_ns;
 }
 
-/* It is told of everything, and takes no samples. */
-static bool observes_all(const struct session *s, const struct source_ops *ops)
-{
-	bool is_exact = false;
-
-	for (size_t i = 0; i < s->settings.n_choices; i++)
-		if (s->plans[i].source == ops || s->plans[i].beside == ops)
-			is_exact |= s->plans[i].choice.experiment->events[0].flags &
-				    EVENT_EXACT;
-	return is_exact;
-}
-
 static int finish_all(struct session *s, struct err *e)
 {
 	struct session_outcome *o = &s->outcome;
@@ -758,7 +746,9 @@ static int finish_all(struct session *s, struct err *e)
 		struct source_stats stats = { 0 };
 
 		s->sources[i]->ops->finish(s->sources[i], &stats);
-		stats.events = observes_all(s, s->sources[i]->ops) ? stats.samples : 0;
+		if (session_choose_observes_all(&s->settings, s->plans,
+						s->sources[i]->ops))
+			stats.events = stats.samples;
 		session_notes_add(&o->stats, &stats);
 	}
 	keep_write_failure(s, tracker_finish(s->tracker, true, &why), &why);

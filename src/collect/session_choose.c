@@ -202,3 +202,15 @@ void session_choose_hearing(const struct session_settings *settings,
 			return;
 	plans[0].beside = source_find("tracer");
 }
+
+bool session_choose_observes_all(const struct session_settings *settings,
+				 const struct plan *plans, const struct source_ops *ops)
+{
+	bool is_exact = false;
+
+	for (size_t i = 0; i < settings->n_choices; i++)
+		if (plans[i].source == ops || plans[i].beside == ops)
+			is_exact |=
+				plans[i].choice.experiment->events[0].flags & EVENT_EXACT;
+	return is_exact;
+}

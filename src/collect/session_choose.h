@@ -26,5 +26,8 @@ must_use int session_choose(struct session_settings *settings, const struct scop
  * heard, beside whatever observes it. */
 void session_choose_hearing(const struct session_settings *settings,
 			    const struct scope *scope, struct plan *plans);
+/* The source is told of everything, and takes no samples. */
+bool session_choose_observes_all(const struct session_settings *settings,
+				 const struct plan *plans, const struct source_ops *ops);
 
 #endif
