@@ -291,13 +291,15 @@ uint64_t gauges_due_ns(const struct gauges *g)
 	return g ? g->due_ns : 0;
 }
 
-void gauges_tick(struct gauges *g, uint64_t now_ns)
+bool gauges_are_due(const struct gauges *g, uint64_t now_ns)
 {
-	if (!g)
-		return;
-	if (g->due_ns && now_ns >= g->due_ns)
-		gauges_cut(g, now_ns, "timer", "");
-	interval_cuts_settle(&g->cuts, now_ns - SETTLE_NS);
+	return g && g->due_ns && now_ns >= g->due_ns;
+}
+
+void gauges_settle(struct gauges *g, uint64_t now_ns)
+{
+	if (g)
+		interval_cuts_settle(&g->cuts, now_ns - SETTLE_NS);
 }
 
 bool gauges_cut(struct gauges *g, uint64_t time_ns, const char *cause, const char *name)

@@ -46,15 +46,16 @@ void gauges_freep(struct gauges **g);
 
 /* When the timer ends the interval; 0: it does not. */
 uint64_t gauges_due_ns(const struct gauges *g);
-/* It is that late: perhaps the timer ends an interval. */
-void gauges_tick(struct gauges *g, uint64_t now_ns);
+bool gauges_are_due(const struct gauges *g, uint64_t now_ns);
+/* It is that late: now and then. */
+void gauges_settle(struct gauges *g, uint64_t now_ns);
 /* An interval ended then for that cause, and is called so: "" or a name.  One that ends
  * before others that have been told of already cuts the first of these in two.  False: it
  * is too late for that. */
 bool gauges_cut(struct gauges *g, uint64_t time_ns, const char *cause, const char *name);
 /* Of all intervals so far; borrowed, and grows. */
 const struct gauges_cuts *gauges_cuts(const struct gauges *g);
-/* All ends have been told of; for the last tick. */
+/* All ends have been told of; after the last that may come. */
 void gauges_finish(struct gauges *g);
 
 #endif

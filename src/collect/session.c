@@ -22,6 +22,7 @@
 #include "collect/session_notes.h"
 #include "collect/session_observes.h"
 #include "collect/session_pause.h"
+#include "collect/session_sums.h"
 #include "collect/session_signals.h"
 #include "collect/summing.h"
 #include "collect/system_classes.h"
@@ -452,6 +453,13 @@ static void be_told_to_pause(struct session *s, bool is_paused)
 	set_paused(s, is_paused);
 }
 
+/* Now. */
+static void end_interval(struct session *s, const char *cause, const char *name)
+{
+	session_sums_tell(s->sources, s->n_sources, s->tracker);
+	gauges_cut(s->gauges, clock_monotonic_ns(), cause, name);
+}
+
 static void take_signals(struct session *s)
 {
 	for (;;) {
@@ -469,7 +477,7 @@ static void take_signals(struct session *s)
 			ask_callstacks(s);
 			break;
 		case SESSION_SIGNAL_MARK:
-			gauges_cut(s->gauges, clock_monotonic_ns(), "signal", "mark");
+			end_interval(s, "signal", "mark");
 			break;
 		}
 	}
@@ -531,7 +539,7 @@ static void check_times(struct session *s, uint64_t now_ns)
 		if (!s->settings.starts_paused)
 			set_paused(s, false);
 	}
-	gauges_tick(s->gauges, now_ns);
+	gauges_settle(s->gauges, now_ns);
 	if (s->end_ns && now_ns >= s->end_ns)
 		s->is_over = true;
 }
@@ -575,7 +583,7 @@ static int mark(void *ctx, const char *name, struct err *e)
 
 	if (!s->gauges)
 		return err_set(e, ERR_UNSUPPORTED, "the recording has no times");
-	gauges_cut(s->gauges, clock_monotonic_ns(), "ctl", name);
+	end_interval(s, "ctl", name);
 	return 0;
 }
 
@@ -641,6 +649,9 @@ static int run_loop(struct session *s, struct err *e)
 
 		if (ppoll(fds, poll_set(s, now_ns, fds), &t, NULL) < 0 && errno != EINTR)
 			return err_os(e, "cannot wait for data");
+		/* Sums that are fetched for that are not to be fetched again. */
+		if (gauges_are_due(s->gauges, clock_monotonic_ns()))
+			end_interval(s, "timer", "");
 
 		int rc = drain(s, false, e);
 
@@ -670,12 +681,12 @@ int session_sync(struct session *s, struct session_progress *ret, struct err *e)
 	int rc = drain(s, false, e);
 
 	p.taken_ns = clock_monotonic_ns();
+	if (rc == 0)
+		session_sums_tell(s->sources, s->n_sources, s->tracker);
 	for (size_t i = 0; i < s->n_sources && rc == 0; i++) {
 		const struct source_ops *ops = s->sources[i]->ops;
 		struct source_stats stats = { 0 };
 
-		if (ops->sync)
-			ops->sync(s->sources[i]);
 		if (ops->stats)
 			ops->stats(s->sources[i], &stats);
 		session_notes_add(&p.stats, &stats);
@@ -727,7 +738,7 @@ static void stop_in_turn(struct session *s)
 static void stop_sources(struct session *s)
 {
 	session_control_close(&s->control); /* who asks now, waits for nobody */
-	gauges_cut(s->gauges, clock_monotonic_ns(), "end", "");
+	end_interval(s, "end", "");
 	stop_in_turn(s);
 	s->outcome.wall_ns = clock_monotonic_ns() - s->start_ns;
 	s->outcome.asleep_ns = clock_asleep_since_ns(s->asleep_before_ns);

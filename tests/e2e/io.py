@@ -223,6 +223,38 @@ def a_program_in_go_is_counted_to_the_byte():
     assert {s['calls'] for s in r['sizes']} and sum(s['calls'] for s in r['sizes']) == 500, r
 
 
+# Writes lines of ten bytes, so many as it is told, until it is told no more.
+WRITES_AS_TOLD = """
+import os, sys
+f = os.open(sys.argv[1], os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
+print(os.getpid(), flush=True)
+for line in sys.stdin:
+    for i in range(int(line)):
+        os.write(f, b'123456789\\n')
+    print('done', flush=True)
+"""
+
+
+@test
+def what_was_done_until_a_mark_is_of_the_interval_that_it_ends():
+    parts = [1000, 300, 70]
+    with subprocess.Popen([harness.DWELL, 'run', '-q', '-e', 'io', '-S', '0', '-o', FILE, '--',
+                           sys.executable, '-S', '-c', WRITES_AS_TOLD, MANY],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        pid = p.stdout.readline().strip()
+        for n in parts:
+            p.stdin.write(f'{n}\n')
+            p.stdin.flush()
+            assert p.stdout.readline() == 'done\n'
+            if n != parts[-1]:
+                mark = dwell('ctl', 'mark', pid, 'told')
+                assert mark.returncode == 0, mark.stderr
+    assert p.returncode == 0, p.returncode
+    written = [rows('file', '--filter', f'interval == {i + 1}')[MANY]['written_bytes']
+               for i in range(len(parts))]
+    assert written == [10 * n for n in parts], written
+
+
 def by_file():
     return rows('file', '--filter', f'function == "{MANY}"')[MANY]
 
