@@ -473,6 +473,20 @@ bool profile_leaves_calls_out(const struct profile *p)
 	return p->leaves_calls_out;
 }
 
+bool profile_has_late_sums(const struct profile *p)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < p->columns.n; i++) {
+		const struct profile_column *c = &p->columns.at[i];
+		const struct model_event *ev =
+			recording_event(p->sources[c->source].recording, c->source_event);
+
+		has |= ev && ev->flags & EVENT_SUMMED;
+	}
+	return has && p->filter && filter_asks_for(p->filter, "time");
+}
+
 size_t profile_n_sources(const struct profile *p)
 {
 	return p->n_sources;

@@ -112,6 +112,8 @@ void profile_freep(struct profile **p);
 bool profile_has_calls(const struct profile *p);
 /* They would, but for the filter: inclusive values are exclusive ones. */
 bool profile_leaves_calls_out(const struct profile *p);
+/* The filter asks for a time, and some events are summed up over more than a moment. */
+bool profile_has_late_sums(const struct profile *p);
 
 size_t profile_n_sources(const struct profile *p);
 const struct recording *profile_source(const struct profile *p, size_t i);

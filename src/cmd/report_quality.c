@@ -479,11 +479,24 @@ static void put_left_out(const struct report *r, FILE *out)
 	report_text_labelled(r, "left out", &b, out);
 }
 
+/* Of the experiments that sum up, intervals tell more. */
+static void put_late(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+
+	if (!profile_has_late_sums(r->profile))
+		return;
+	buf_puts(&b, "what is summed up counts when its sum was told, up to a second "
+		     "later: 'interval == N' has all of an interval");
+	report_text_labelled(r, "by time", &b, out);
+}
+
 static void put_gaps(const struct report *r, FILE *out)
 {
 	own(buf_fini) struct buf b = { 0 };
 
 	put_left_out(r, out);
+	put_late(r, out);
 	if (quality_is_complete(&r->quality)) {
 		buf_puts(&b, "nothing lost, truncated or unresolved");
 		report_text_labelled(r, "complete", &b, out);

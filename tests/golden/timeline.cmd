@@ -10,3 +10,5 @@ for row in json.load(sys.stdin)["rows"]:
 dwell timeline empty.dwell | tail -n +4
 dwell timeline --from 2s timeline.dwell
 dwell timeline --to soon timeline.dwell
+dwell io --filter 'time < 0.3s' timeline.dwell | tail -n +3
+dwell io --filter 'interval == loaded' timeline.dwell | tail -n +3
