@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/profile_data.h"
 #include "analyze/wait_kinds.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -25,6 +26,8 @@ struct making {
 	struct sync_rows *rows;
 	struct map by_key;
 	enum sync_rows_by by;
+	bool has_unseen;	  /* rows of waits for which no holder was seen */
+	struct map unseen_by_key; /* of these their paths */
 };
 
 static const struct {
@@ -301,10 +304,12 @@ static void know_better(struct sync_row *row, const struct place *at)
 	row->what = copy_what(at);
 }
 
-static struct sync_row *row_of(struct making *m, const struct place *at)
+/* Borrows the name, NULL: it is that of the place. */
+static struct sync_row *row_named(struct making *m, const struct place *at, uint64_t key,
+				  const char *name)
 {
 	bool is_new;
-	uint64_t *i = map_slot(&m->by_key, row_key(m, at), &is_new);
+	uint64_t *i = map_slot(&m->by_key, key, &is_new);
 	struct sync_row *row;
 
 	if (!is_new) {
@@ -315,7 +320,7 @@ static struct sync_row *row_of(struct making *m, const struct place *at)
 	*i = m->rows->rows.n;
 	row = vec_push(&m->rows->rows);
 	*row = (struct sync_row){
-		.name = bys[m->by].name(m, at),
+		.name = name ? xstrdup(name) : bys[m->by].name(m, at),
 		.what = copy_what(at),
 		.is_lock = at->is_lock,
 		.has_name =
@@ -324,16 +329,16 @@ static struct sync_row *row_of(struct making *m, const struct place *at)
 	return row;
 }
 
-static struct sync_path *path_of(sync_paths *paths, const struct place *at, size_t from,
-				 size_t to)
+static struct sync_row *row_of(struct making *m, const struct place *at)
 {
-	uint64_t key = path_key(at, from, to);
-	struct sync_path *path;
+	return row_named(m, at, row_key(m, at), NULL);
+}
 
-	vec_each(x, paths)
-		if (x->key == key)
-			return x;
-	path = vec_push(paths);
+static struct sync_path *new_path(sync_paths *paths, uint64_t key, const struct place *at,
+				  size_t from, size_t to)
+{
+	struct sync_path *path = vec_push(paths);
+
 	*path = (struct sync_path){ .key = key,
 				    .frames =
 					    xcalloc(to - from + 1, sizeof(*path->frames)),
@@ -341,6 +346,17 @@ static struct sync_path *path_of(sync_paths *paths, const struct place *at, size
 	for (size_t i = 0; i < path->n_frames; i++)
 		path->frames[i] = at->sample->frames[to - 1 - i].function;
 	return path;
+}
+
+static struct sync_path *path_of(sync_paths *paths, const struct place *at, size_t from,
+				 size_t to)
+{
+	uint64_t key = path_key(at, from, to);
+
+	vec_each(x, paths)
+		if (x->key == key)
+			return x;
+	return new_path(paths, key, at, from, to);
 }
 
 static void add_path(sync_paths *paths, const struct column *c, const struct place *at,
@@ -361,6 +377,104 @@ static void add_paths(struct sync_row *row, const struct column *c,
 		add_path(&row->waiters, c, at, 0, at->n_code);
 	if (c->is_holder)
 		add_path(&row->holders, c, at, at->holder, at->sample->n_frames);
+}
+
+static void free_paths(sync_paths *paths)
+{
+	vec_each(path, paths)
+		free(path->frames);
+	vec_fini(paths);
+}
+
+static void free_row(struct sync_row *row)
+{
+	free(row->name);
+	free(row->what);
+	free_paths(&row->waiters);
+	free_paths(&row->holders);
+}
+
+/* What nobody was seen to let pass.  A holder's time is part of the wait's, and is told
+ * with the same stack of who waits: what it leaves of waits.  It is less than nothing as
+ * long as not all waits were met. */
+
+static const char unseen_name[] = "[nobody seen]";
+
+static uint64_t unseen_key(const struct place *at)
+{
+	uint64_t what = hash_bytes(at->what, strcspn(at->what, ",]"));
+
+	return hash_pair(hash_pair(what, at->is_lock), UINT64_MAX);
+}
+
+/* A row's paths are many, as it is of all locks. */
+static struct sync_path *unseen_path(struct making *m, struct sync_row *row,
+				     const struct place *at)
+{
+	bool is_new;
+	uint64_t key = path_key(at, 0, at->n_code);
+	uint64_t *i =
+		map_slot(&m->unseen_by_key, hash_pair(unseen_key(at), key), &is_new);
+
+	if (!is_new)
+		return &row->waiters.at[*i];
+	*i = row->waiters.n;
+	return new_path(&row->waiters, key, at, 0, at->n_code);
+}
+
+static void add_unseen(struct making *m, const struct column *c, const struct place *at)
+{
+	struct sync_row *row = row_named(m, at, unseen_key(at), unseen_name);
+	struct sync_path *path = unseen_path(m, row, at);
+	struct sync_sums s = { 0 };
+
+	c->add(&s, at);
+	path->ns += c->is_holder ? -s.ns : s.ns;
+	path->n += c->is_holder ? -s.n : s.n;
+	row->sums.ns += c->is_holder ? -s.ns : s.ns;
+	row->sums.n += c->is_holder ? -s.n : s.n;
+}
+
+static void keep_positive(uint64_t *n)
+{
+	if ((int64_t)*n < 0)
+		*n = 0;
+}
+
+static void keep_unseen(sync_paths *paths)
+{
+	size_t n = 0;
+
+	vec_each(path, paths) {
+		keep_positive(&path->ns);
+		keep_positive(&path->n);
+		if (path->ns)
+			paths->at[n++] = *path;
+		else
+			free(path->frames);
+	}
+	paths->n = n;
+}
+
+/* Those of which nothing is left, go. */
+static void finish_unseen(struct sync_rows *rows)
+{
+	size_t n = 0;
+
+	vec_each(row, &rows->rows) {
+		bool is_unseen = strcmp(row->name, unseen_name) == 0;
+
+		if (is_unseen) {
+			keep_positive(&row->sums.ns);
+			keep_positive(&row->sums.n);
+			keep_unseen(&row->waiters);
+		}
+		if (is_unseen && !row->sums.ns)
+			free_row(row);
+		else
+			rows->rows.at[n++] = *row;
+	}
+	rows->rows.n = n;
 }
 
 /* "[thread 17]", without its brackets; NULL: it is not known. */
@@ -430,6 +544,8 @@ static int add_sample(void *ctx, const struct profile_sample *s, unused struct e
 	move_total(m, c, &at);
 	if (!c->is_holder)
 		c->add(at.is_lock ? &m->rows->locks.sums : &m->rows->others.sums, &at);
+	if (m->has_unseen && (c->is_holder || c->add != add_step))
+		add_unseen(m, c, &at);
 	if (is_by_holder && !c->is_holder)
 		return 0;
 	row = row_of(m, &at);
@@ -454,17 +570,38 @@ static void sort(sync_paths *paths)
 		qsort(paths->at, paths->n, sizeof(*paths->at), by_ns);
 }
 
+/* Both waits and holders: a filter may choose of them by what they have not in common. */
+static bool has_all(const struct profile *p)
+{
+	static const char *const apart[] = { "event", "weight" };
+	bool has_holders = false;
+
+	for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++)
+		if (p->filter && filter_asks_for(p->filter, apart[i]))
+			return false;
+	for (size_t i = 0; i < profile_n_columns(p); i++) {
+		const struct column *c = column_of(p, i);
+
+		has_holders |= c && c->is_holder;
+	}
+	return has_holders && !(p->filter && filter_needs_frames(p->filter));
+}
+
 int sync_rows_make(const struct profile *p, enum sync_rows_by by, struct sync_rows *ret,
 		   struct err *e)
 {
 	struct making m = { .p = p, .rows = ret, .by = by };
 	int rc;
 
+	m.has_unseen = by == SYNC_ROWS_BY_HOLDER && has_all(p);
 	ret->totals = xcalloc(profile_n_columns(p) + 1, sizeof(*ret->totals));
 	for (size_t i = 0; i < profile_n_columns(p); i++)
 		ret->totals[i] = profile_column(p, i)->total_weight;
 	rc = profile_each_sample(p, add_sample, &m, e);
 	map_fini(&m.by_key);
+	map_fini(&m.unseen_by_key);
+	if (m.has_unseen)
+		finish_unseen(ret);
 	for (size_t i = 0; i < profile_n_columns(p); i++)
 		ret->has_sync |= column_of(p, i) != NULL;
 	if (ret->unfinished.n)
@@ -477,21 +614,10 @@ int sync_rows_make(const struct profile *p, enum sync_rows_by by, struct sync_ro
 	return rc;
 }
 
-static void free_paths(sync_paths *paths)
-{
-	vec_each(path, paths)
-		free(path->frames);
-	vec_fini(paths);
-}
-
 void sync_rows_fini(struct sync_rows *r)
 {
-	vec_each(row, &r->rows) {
-		free(row->name);
-		free(row->what);
-		free_paths(&row->waiters);
-		free_paths(&row->holders);
-	}
+	vec_each(row, &r->rows)
+		free_row(row);
 	vec_each(u, &r->unfinished) {
 		free(u->thread);
 		free(u->name);

@@ -96,6 +96,14 @@ def every_call_that_waits_is_seen_and_who_let_it():
     ends = [r for r in rows(path) if r['kind'] == "thread's end"]
     assert len(ends) == 1 and not ends[0]['is_lock'], ends
     assert any('join' in functions(s) for s in ends[0]['waiters']), ends
+    # Whatever the rows are they have all of the time, be it that nobody let it pass.
+    total = sync(path)['total']
+    for by in ('lock', 'stack', 'holder', 'thread'):
+        assert sum(r['ns'] for r in rows(path, '--by', by)) == \
+            total['lock-wait-time'] + total['sync-wait-time'], (by, rows(path, '--by', by), total)
+    unseen = [r for r in rows(path, '--by', 'holder') if r['name'] == '[nobody seen]']
+    assert {'barrier', "thread's end"} <= {r['kind'] for r in unseen}, unseen
+    assert not any(r['holders'] for r in unseen), unseen
 
 
 @test

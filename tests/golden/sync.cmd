@@ -1,6 +1,7 @@
 dwell sync sync.dwell
 dwell sync --by stack --limit 2 sync.dwell
 dwell sync --by holder sync.dwell
+dwell sync --by holder --filter 'function != flush' sync.dwell | tail -n +5
 dwell sync --by thread --filter 'tid == 11' --histogram sync.dwell
 dwell sync --filter 'function == nobody' sync.dwell
 dwell sync --json --limit 1 sync.dwell | python3 -c '
