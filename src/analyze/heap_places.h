@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * heap_places - where memory was allocated: the stacks that have most of a column.
+ *
+ * Stacks that cannot be told apart by what is shown of them are one place.
  */
 #ifndef DWELL_ANALYZE_HEAP_PLACES_H
 #define DWELL_ANALYZE_HEAP_PLACES_H
@@ -12,7 +14,8 @@
 #include "base/vec.h"
 
 struct heap_place {
-	uint64_t nth;		      /* of the profile's stacks */
+	uint64_t nth;		      /* of the profile's stacks, its first */
+	uint64_t key;		      /* of what is shown of its frames */
 	uint64_t weight;	      /* in the column that orders them */
 	uint64_t *values;	      /* one per column */
 	struct profile_frame *frames; /* innermost first */
@@ -21,7 +24,7 @@ struct heap_place {
 
 struct heap_places {
 	VEC(struct heap_place) all; /* the largest first */
-	size_t n_found;		    /* stacks that have something of it */
+	size_t n_found;		    /* places that have something of it */
 	uint64_t total, shown;
 };
 

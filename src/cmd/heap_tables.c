@@ -15,9 +15,13 @@ static const struct heap_table leaks = {
 	.has = HEAP_FACT_LEFT_BLOCKS,
 	.columns = { { .title = "Bytes", .event = "leaked-bytes" },
 		     { .title = "Blocks", .event = "leaks" },
-		     { "Lost", "lost-bytes", NULL, true },
-		     { "Lost with others", "indirectly-lost-bytes", NULL, true },
-		     { "Possibly lost", "possibly-lost-bytes", NULL, true } },
+		     { .title = "Lost", .event = "lost-bytes", .is_seldom = true },
+		     { .title = "Lost with others",
+		       .event = "indirectly-lost-bytes",
+		       .is_seldom = true },
+		     { .title = "Possibly lost",
+		       .event = "possibly-lost-bytes",
+		       .is_seldom = true } },
 };
 
 static const struct heap_table lost = {
@@ -53,7 +57,8 @@ static const struct heap_table churn = {
 		     { .title = "Temporary", .event = "temporary" },
 		     { .title = "Mean life",
 		       .event = "lifetime",
-		       .per = "allocations" } },
+		       .per = "allocations",
+		       .less = "leaks" } },
 };
 
 static const struct heap_table mapped = {

@@ -268,6 +268,19 @@ static const char *unit_of(const struct heap_view *v, const char *event)
 				  : profile_column(v->report->profile, column)->unit;
 }
 
+/* 0: there is none of what the column is about, as no block was given back that could
+ * have lived for some time. */
+static uint64_t divisor(const struct heap_view *v, const struct heap_place *place,
+			size_t column)
+{
+	const char *per = v->table->columns[column].per;
+	const char *less = v->table->columns[column].less;
+	uint64_t n = per ? value_of(v, place, per) : 1;
+	uint64_t taken = less ? value_of(v, place, less) : 0;
+
+	return n > taken ? n - taken : 0;
+}
+
 static void put_values(const struct heap_view *v, const struct heap_place *place,
 		       FILE *out)
 {
@@ -279,14 +292,12 @@ static void put_values(const struct heap_view *v, const struct heap_place *place
 		heap_view_put_error(v, value_of(v, place, v->table->estimated), &b);
 	for (size_t i = 0; i < HEAP_TABLE_COLUMNS && v->table->columns[i].title; i++) {
 		const char *event = v->table->columns[i].event;
-		const char *per = v->table->columns[i].per;
-		uint64_t value = value_of(v, place, event);
-		uint64_t n = per ? value_of(v, place, per) : 1;
+		uint64_t value = value_of(v, place, event), n = divisor(v, place, i);
 
 		if (v->table->columns[i].is_seldom && !value)
 			continue;
 		buf_printf(&b, "  %s %s", v->table->columns[i].title,
-			   text_value(s, n ? value / n : 0, unit_of(v, event)));
+			   n ? text_value(s, value / n, unit_of(v, event)) : "–");
 	}
 	fputs(report_text_bold(true), out);
 	report_text_line(out, v->report, "", &b);

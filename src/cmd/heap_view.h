@@ -35,6 +35,7 @@ struct heap_table {
 	struct {
 		const char *title, *event;
 		const char *per;       /* the event that it is divided by, or NULL */
+		const char *less;      /* an event that is taken from that, or NULL */
 		bool is_seldom;	       /* it is not shown of places that have none */
 	} columns[HEAP_TABLE_COLUMNS]; /* the first is that of the order */
 };

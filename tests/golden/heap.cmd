@@ -2,6 +2,7 @@ dwell heap heap.dwell
 dwell heap --lost heap.dwell | tail -n +8
 dwell heap --peak heap.dwell | tail -n +8
 dwell heap --churn --depth 2 --limit 1 heap.dwell | tail -n +8
+dwell heap --churn --depth 1 heap.dwell | grep Calls
 dwell heap --leaks --filter 'function == note' heap.dwell | tail -n +8
 dwell heap --filter 'function == nobody' heap.dwell | tail -n +8
 dwell heap --mapped --depth 1 heap.dwell | tail -n +8
