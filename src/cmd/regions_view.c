@@ -209,7 +209,7 @@ static const struct recording *recording_of(const struct rows_view *v,
 	return profile_source(v->report.profile, row->source);
 }
 
-/* When, and of which thread, is said before the outermost of a callstack. */
+/* When, and of which thread, is said above the outermost of a callstack. */
 static bool is_inner(const struct rows_view *v, const struct region_slice_row *row)
 {
 	const struct region_slice_row *before = row - 1;
@@ -254,40 +254,40 @@ static void put_slice_name(const struct rows_view *v, const void *row,
 	const struct region_slice_row *r = row;
 
 	put_name_of(v, r->function, ret);
-	ret->depth = r->depth;
+	ret->depth = 1 + r->depth; /* in the thread */
 }
 
 static const struct rows_column history_columns[] = {
 	{ .json = put_where },
-	{ .title = "After", .word = put_moment },
-	{ .title = "Thread", .share = 1, .word = put_thread },
+	{ .title = "After", .above = put_moment },
 	{ .title = "Calls",
 	  .key = "calls",
 	  .unit = "count",
 	  .at = offsetof(struct region_slice_row, values[REGION_HISTORY_CALLS]) },
-	{ .title = "Subroutines",
+	{ .title = "Sub-\nroutines",
 	  .key = "subroutines",
 	  .unit = "count",
 	  .at = offsetof(struct region_slice_row, values[REGION_HISTORY_SUBROUTINES]) },
-	{ .title = "Exclusive",
+	{ .title = "Excl.",
 	  .key = "exclusive",
 	  .at = offsetof(struct region_slice_row, values[REGION_HISTORY_EXCLUSIVE]) },
-	{ .title = "Inclusive",
+	{ .title = "Incl.",
 	  .key = "inclusive",
 	  .at = offsetof(struct region_slice_row, values[REGION_HISTORY_INCLUSIVE]) },
-	{ .title = "Instance\nexclusive",
+	{ .title = "Instance\nexcl.",
 	  .key = "instance-exclusive",
 	  .at = offsetof(struct region_slice_row,
 			 values[REGION_HISTORY_INSTANCE_EXCLUSIVE]) },
-	{ .title = "Instance\ninclusive",
+	{ .title = "Instance\nincl.",
 	  .key = "instance-inclusive",
 	  .at = offsetof(struct region_slice_row,
 			 values[REGION_HISTORY_INSTANCE_INCLUSIVE]) },
 	{ .title = "Region",
 	  .key = "name",
-	  .share = 2,
+	  .share = 1,
 	  .is_name = true,
-	  .word = put_slice_name },
+	  .word = put_slice_name,
+	  .above = put_thread },
 	{ .title = NULL },
 };
 

@@ -37,13 +37,15 @@ static void add_columns(const struct rows_view *v, struct report_table *t)
 	}
 }
 
-static void put_word(const struct rows_view *v, const struct rows_column *c,
-		     const void *row, struct report_table *t)
+typedef void word_fn(const struct rows_view *v, const void *row, struct rows_word *ret);
+
+static void put_word(const struct rows_view *v, word_fn *fn, const void *row,
+		     struct report_table *t)
 {
 	struct rows_word word = { 0 };
 	char indent[2 * MAX_DEPTH + 1];
 
-	c->word(v, row, &word);
+	fn(v, row, &word);
 	snprintf(indent, sizeof(indent), "%*s",
 		 (int)(2 * (word.depth < MAX_DEPTH ? word.depth : MAX_DEPTH)), "");
 	report_table_decorated(t, indent, buf_str(&word.text),
@@ -54,15 +56,43 @@ static void put_word(const struct rows_view *v, const struct rows_column *c,
 static void put_cell(const struct rows_view *v, const struct rows_column *c,
 		     const void *row, bool is_total, struct report_table *t)
 {
-	uint64_t n = c->word ? 0 : rows_view_number(v, c, row);
+	uint64_t n = c->word || c->above ? 0 : rows_view_number(v, c, row);
 	char s[TEXT_MAX];
 
 	if (c->word && is_total)
 		report_table_cell(t, c->is_name ? "<total>" : "");
 	else if (c->word)
-		put_word(v, c, row, t);
+		put_word(v, c->word, row, t);
+	else if (c->above)
+		report_table_cell(t, "");
 	else
 		report_table_cell(t, n ? text_value(s, n, unit_of(v, c)) : "–");
+}
+
+static bool has_above(const struct rows_view *v, const void *row)
+{
+	bool has = false;
+
+	for (const struct rows_column *c = v->kind->columns; !rows_view_is_end(c); c++) {
+		struct rows_word word = { 0 };
+
+		if (!c->above)
+			continue;
+		c->above(v, row, &word);
+		has |= word.text.size > 0;
+		buf_fini(&word.text);
+	}
+	return has;
+}
+
+static void put_above(const struct rows_view *v, const void *row, struct report_table *t)
+{
+	report_table_row(t, false);
+	for (const struct rows_column *c = v->kind->columns; !rows_view_is_end(c); c++)
+		if (has_cell(v, c) && c->above)
+			put_word(v, c->above, row, t);
+		else if (has_cell(v, c))
+			report_table_cell(t, "");
 }
 
 static void put_row(const struct rows_view *v, const void *row, bool is_total,
@@ -89,8 +119,13 @@ static void print_table(const struct rows_view *v, const struct rows_part *p, FI
 	add_columns(v, t);
 	if (p->total)
 		put_row(v, p->total, true, t);
-	for (size_t i = 0; i < n; i++)
-		put_row(v, rows_view_row(v, p->first + i), false, t);
+	for (size_t i = 0; i < n; i++) {
+		const void *row = rows_view_row(v, p->first + i);
+
+		if (has_above(v, row))
+			put_above(v, row, t);
+		put_row(v, row, false, t);
+	}
 	report_table_print(t, out);
 	report_text_more(p->n - n, out);
 }

@@ -38,6 +38,9 @@ struct rows_column {
 	const char *unit;	/* NULL: the view's */
 	bool is_name; /* what the row is; its title may be that of the kind of rows */
 	void (*word)(const struct rows_view *v, const void *row, struct rows_word *ret);
+	/* In a line above the row, which is left out where no column has any: what this
+	 * row and the next ones are of. */
+	void (*above)(const struct rows_view *v, const void *row, struct rows_word *ret);
 	unsigned share; /* of the width, of names and words that may be cut */
 	bool is_text;	/* it is cut at its end, not shortened as a name */
 	bool is_steps;	/* struct power_steps: a histogram of the total in a text */
