@@ -132,6 +132,7 @@ static void put_cause(struct table *t, const struct global_view *v,
 	const char *name = recording_string(recording_of(v), interval->name);
 
 	table_cellf(t, "%s%s%s", cause, *cause && *name ? " " : "", name);
+	table_continue(t, "");
 }
 
 static void put_row(struct table *t, const struct global_view *v,
@@ -247,7 +248,7 @@ static int load(struct global_view *v, const struct report *r, size_t source,
 
 static void print_text(const struct global_view *views, size_t n, FILE *out)
 {
-	report_head_print(views[0].report, out);
+	report_head_subjects(views[0].report, out);
 	for (size_t i = 0; i < n; i++) {
 		if (n > 1)
 			fprintf(out, "%s%s\n", i ? "\n" : "", views[i].report->paths[i]);

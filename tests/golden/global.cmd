@@ -1,11 +1,12 @@
 dwell global global.dwell
-dwell global --limit 1 global.dwell | tail -n +6
+dwell global --width 76 global.dwell | tail -n +4
+dwell global --limit 1 global.dwell | tail -n +5
 dwell global --json global.dwell | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
 for row in r["rows"]:
     print(row)'
-dwell global --by process global.dwell | tail -n +5
+dwell global --by process global.dwell | tail -n +4
 dwell global --by process --json global.dwell | python3 -c '
 import json, sys
 for row in json.load(sys.stdin)["rows"]:
