@@ -75,7 +75,7 @@ const struct command cmd_callers = {
 		"occurrence of the function decides, so that in recursion a function can "
 		"be its own caller. <total> stands for no caller.\n\n"
 		"FUNCTION is a whole name, a name without its parameters, a linkage "
-		"name, else what the C library calls so inside (__GI___libc_malloc is "
+		"name, else what the C library calls so inside (__libc_malloc is "
 		"malloc), else a word of a name, else any part of one, with … for "
 		"anything as reports shorten them; of several the one with most samples "
 		"of its own is shown and the others are named.",

@@ -301,6 +301,21 @@ static uint32_t unnamed(struct debug_info *d)
 					"[function without name]");
 }
 
+/* By what glibc calls itself where it is not to be led elsewhere: "__GI___libc_free" is
+ * "__libc_free" to everybody else, and "free" in the symbol table, which has its aliases.
+ */
+static const char inner_prefix[] = "__GI_";
+
+static bool is_inner(const char *name)
+{
+	return name && strncmp(name, inner_prefix, strlen(inner_prefix)) == 0;
+}
+
+static const char *outer_name(const char *name)
+{
+	return is_inner(name) ? name + strlen(inner_prefix) : name;
+}
+
 static uint32_t inlined_function(struct debug_info *d, struct debug_unit *u,
 				 uint64_t entry)
 {
@@ -312,7 +327,9 @@ static uint32_t inlined_function(struct debug_info *d, struct debug_unit *u,
 		return (uint32_t)*memo - 1;
 	die_name_find(u, entry, &name);
 	if (name.linkage || name.name)
-		id = enter_named(d, &name, name.linkage ? name.linkage : name.name, NULL);
+		id = enter_named(d, &name,
+				 outer_name(name.linkage ? name.linkage : name.name),
+				 NULL);
 	else
 		id = unnamed(d);
 	*memo = id + 1;
@@ -349,8 +366,9 @@ static uint32_t outer_function(struct debug_info *d, struct debug_unit *u, uint6
 	die_name_find(u, entry, &name);
 	linkage = name.linkage ? name.linkage : name.name;
 	if (symbol && (!linkage || is_variant(symbol->name, linkage) ||
-		       (!name.linkage && is_mangled(symbol->name))))
+		       is_inner(linkage) || (!name.linkage && is_mangled(symbol->name))))
 		linkage = symbol->name;
+	linkage = outer_name(linkage);
 	id = linkage ? enter_named(d, &name, linkage, symbol) : unnamed(d);
 	*memo = id + 1;
 	return id;

@@ -31,6 +31,17 @@ __attribute__((noinline)) static void here(void **state)
 	__asm__ volatile("" ::"r"(state));
 }
 
+/* As a C library has it: it calls itself by a name of its own. */
+__attribute__((noinline, used, visibility("hidden"))) void
+__GI___libc_offered(void **state);
+__attribute__((alias("__GI___libc_offered"))) void __libc_offered(void **state);
+__attribute__((alias("__GI___libc_offered"))) void offered(void **state);
+
+void __GI___libc_offered(void **state)
+{
+	__asm__ volatile("" ::"r"(state));
+}
+
 static const char *name_of(struct symbolizer *s, const struct sym_image_ref *ref,
 			   uint64_t offset)
 {
@@ -50,6 +61,15 @@ static void a_function_of_this_program_is_named(void **state)
 
 	here(state);
 	assert_string_equal(name_of(s, &ref, file_offset((void *)here)), "here");
+}
+
+static void a_function_of_the_c_library_is_named_as_it_is_called(void **state)
+{
+	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
+	struct sym_image_ref ref = { .kind = SYM_ELF, .path = "/proc/self/exe" };
+
+	(void)state;
+	assert_string_equal(name_of(s, &ref, file_offset((void *)offered)), "offered");
 }
 
 /* Without them a place has no line: debug information was not read. */
@@ -329,6 +349,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_function_of_this_program_is_named),
+		cmocka_unit_test(a_function_of_the_c_library_is_named_as_it_is_called),
 		cmocka_unit_test(tables_of_symbols_alone_name_the_same_function),
 		cmocka_unit_test(its_code_lines_and_source_are_at_hand),
 		cmocka_unit_test(what_may_be_executed_is_known),
