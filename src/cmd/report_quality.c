@@ -85,8 +85,8 @@ static void put_others(const struct report *r, missing_fn *missing, const size_t
 		most = share > most ? share : most;
 	}
 	if (n)
-		buf_printf(b, "; up to %s of %s", text_pct(s, most, 1),
-			   text_number(others, n, "other events"));
+		buf_printf(b, "; of %s up to %s", text_number(others, n, "other events"),
+			   text_pct(s, most, 1));
 }
 
 static void put_lost(const struct report *r, FILE *out)
@@ -264,10 +264,10 @@ static void put_unresolved(const struct report *r, FILE *out)
 	for (size_t i = 0; i < told; i++)
 		put_share(&b, r, columns[i], unresolved(&r->quality.columns[columns[i]]));
 	put_others(r, unresolved, columns + told, n_missed - told, &b);
-	if (!b.size)
-		buf_puts(&b, "nothing: every sample has a function");
-	else if (!n)
-		buf_printf(&b, ", in %s",
+	buf_puts(&b, b.size ? ": in functions whose names are not known"
+			    : "nothing: every sample has a function");
+	if (!n && n_missed)
+		buf_printf(&b, ", of %s",
 			   text_number(images, r->quality.n_images, "images"));
 	report_text_labelled(r, "unresolved", &b, out);
 	for (size_t i = 0; i < n;)
