@@ -375,10 +375,25 @@ static size_t width_before(const size_t *widths, unsigned column)
 	return sum;
 }
 
+/* A long one has half of the width: behind many columns it begins below an earlier one.
+ */
+static size_t note_indent(const struct row *r, const size_t *widths,
+			  const struct table_style *style)
+{
+	size_t width = text_width(r->note), half = style->width / 2;
+	size_t room = width < half ? width : half;
+	unsigned column = r->note_column;
+
+	while (style->width && column &&
+	       width_before(widths, column) + room > style->width)
+		column--;
+	return width_before(widths, column);
+}
+
 static void print_note(const struct row *r, const size_t *widths,
 		       const struct table_style *style, FILE *out)
 {
-	size_t indent = width_before(widths, r->note_column);
+	size_t indent = note_indent(r, widths, style);
 	struct lines l = { .out = out, .indent = indent, .lead = "" };
 
 	l.room = !style->width			       ? SIZE_MAX / 2

@@ -174,6 +174,28 @@ static void notes_are_below_their_row_and_within_the_width(void **state)
 				  "short\n");
 }
 
+static void a_long_note_has_half_of_the_width(void **state)
+{
+	own(table_freep) struct table *t = table_new(columns, 4);
+	static const struct table_style style = { .width = 24, .no_header = true };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		table_row(t);
+		table_cell(t, "1 s");
+		table_cell(t, "2.0 %");
+		table_cell(t, "main");
+		table_note(t, 2, i ? "it waited for long" : "it waited");
+	}
+
+	own(freep) char *text = print(t, &style);
+
+	assert_string_equal(text, "1 s    2.0 %  main\n"
+				  "              it waited\n"
+				  "1 s    2.0 %  main\n"
+				  "     it waited for long\n");
+}
+
 static void what_is_too_long_goes_on_below(void **state)
 {
 	static const struct table_column two[] = { { "N", TABLE_RIGHT, false, 0 },
@@ -237,6 +259,7 @@ int main(void)
 		cmocka_unit_test(wide_characters_keep_the_columns_straight),
 		cmocka_unit_test(every_width_is_kept_when_there_is_room_for_the_least),
 		cmocka_unit_test(notes_are_below_their_row_and_within_the_width),
+		cmocka_unit_test(a_long_note_has_half_of_the_width),
 		cmocka_unit_test(what_is_too_long_goes_on_below),
 		cmocka_unit_test(cells_cannot_control_the_terminal),
 		cmocka_unit_test(an_empty_table_is_its_header),
