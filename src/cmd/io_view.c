@@ -105,7 +105,7 @@ static const struct rows_column columns[] = {
 	  .key = "ns",
 	  .unit = "ns",
 	  .at = offsetof(struct io_row, sums.ns) },
-	{ .title = "Longest\n<", .unit = "ns", .number = longest },
+	{ .title = "Longest\nbelow", .unit = "ns", .number = longest },
 	{ .title = "Calls",
 	  .key = "calls",
 	  .unit = "count",

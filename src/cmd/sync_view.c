@@ -123,7 +123,7 @@ static const struct rows_column columns[] = {
 	  .key = "ns",
 	  .unit = "ns",
 	  .at = offsetof(struct sync_row, sums.ns) },
-	{ .title = "Longest\n<", .unit = "ns", .number = longest },
+	{ .title = "Longest\nbelow", .unit = "ns", .number = longest },
 	{ .title = "Waits",
 	  .key = "waits",
 	  .unit = "count",
