@@ -7,7 +7,6 @@
 
 #include "bare/sys.h"
 #include "inject/next.h"
-#include "inject/probes.h"
 #include "inject/region_tell.h"
 #include "inject/sandbox.h"
 #include "inject/trace_local.h"
@@ -29,14 +28,24 @@ __attribute__((weak)) extern __typeof__(pthread_setspecific) pthread_setspecific
 /* Callstacks of a history that were due meanwhile: at most so many at once. */
 #define SLICES_AT_ONCE 1000
 
-/* Those that were ever made, from the last one, and the next to be looked at. */
-static struct region_thread *newest, *hand;
-static uint32_t n_made;
-static struct probes probes;
+static struct thread_chain chain; /* of all that were ever made */
 static uint32_t n_serials;
 static uint32_t n_tellers; /* threads that tell of all others, as the process ends */
 static pthread_key_t end_key;
 static bool has_end_key;
+
+_Static_assert(offsetof(struct region_thread, link) == 0, "one is the other");
+
+static struct region_thread *of_link(struct thread_link *link)
+{
+	return (struct region_thread *)link;
+}
+
+/* The one that was made before. */
+static struct region_thread *before(const struct region_thread *t)
+{
+	return of_link(t->link.next);
+}
 
 static uint64_t units(uint64_t ns)
 {
@@ -152,11 +161,7 @@ static struct region_thread *make(int tid)
 	if (!t)
 		return NULL;
 	begin(t, tid);
-	__atomic_fetch_add(&n_made, 1, __ATOMIC_RELAXED);
-	t->next = __atomic_load_n(&newest, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&newest, &t->next, t, true, __ATOMIC_RELEASE,
-					    __ATOMIC_RELAXED))
-		;
+	thread_chain_add(&chain, &t->link);
 	return t;
 }
 
@@ -236,34 +241,21 @@ static bool take_over(struct region_thread *t, int owner)
 					   __ATOMIC_RELAXED);
 }
 
-/* The next one that is looked at. */
-static struct region_thread *turn_hand(void)
+static bool take_from_gone(struct thread_link *link, int tid)
 {
-	struct region_thread *t = __atomic_load_n(&hand, __ATOMIC_RELAXED);
-
-	if (!t)
-		t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
-	if (t)
-		__atomic_store_n(&hand, t->next, __ATOMIC_RELAXED);
-	return t;
-}
-
-static bool take_from_gone(struct region_thread *t)
-{
+	struct region_thread *t = of_link(link);
 	int owner = __atomic_load_n(&t->owner, __ATOMIC_ACQUIRE);
 
+	(void)tid; /* it is its own once what was there has ended */
 	return is_gone(owner) && take_over(t, owner);
 }
 
 static struct region_thread *reuse(int tid)
 {
-	uint32_t n = probes_begin(&probes, __atomic_load_n(&n_made, __ATOMIC_RELAXED));
-	struct region_thread *t = NULL;
+	struct region_thread *t =
+		of_link(thread_chain_reuse(&chain, tid, take_from_gone));
 
-	while (n && (t = turn_hand()) && !take_from_gone(t))
-		n--;
-	probes_end(&probes, n && t ? n - 1 : 0);
-	if (!n || !t)
+	if (!t)
 		return NULL;
 	end(t, 0);
 	clear(t);
@@ -322,11 +314,11 @@ void region_thread_after_fork(void)
 {
 	struct region_thread *mine = trace_local()->regions;
 
-	for (struct region_thread *t = newest; t; t = t->next) {
+	for (struct region_thread *t = of_link(chain.newest); t; t = before(t)) {
 		t->owner = 0;
 		t->serial = 0;
 	}
-	hand = NULL;
+	chain.hand = NULL;
 	n_tellers = 0;
 	if (!mine)
 		return;
@@ -362,10 +354,10 @@ static void tell_mine(struct region_thread *t)
 void region_thread_tell_all(bool is_over)
 {
 	const struct region_thread *mine = trace_local()->regions;
-	struct region_thread *t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
+	struct region_thread *t = of_link(thread_chain_newest(&chain));
 
 	__atomic_add_fetch(&n_tellers, 1, __ATOMIC_SEQ_CST);
-	for (; t; t = t->next)
+	for (; t; t = before(t))
 		if (t != mine || t->busy)
 			tell_other(t);
 		else if (is_over)
@@ -378,12 +370,11 @@ void region_thread_tell_all(bool is_over)
 
 void region_thread_unmap(void)
 {
-	struct region_thread *t = newest;
+	struct region_thread *t = of_link(chain.newest);
 
-	newest = hand = NULL;
-	n_made = 0;
+	chain = (struct thread_chain){ 0 };
 	while (t) {
-		struct region_thread *next = t->next;
+		struct region_thread *next = before(t);
 
 		region_clock_close(&t->counter);
 		sys_unmap(t, sizeof(*t));

@@ -13,17 +13,18 @@
 
 #include "inject/region_clock.h"
 #include "inject/region_tree.h"
+#include "inject/thread_chain.h"
 #include "inject/trace_regions.h"
 #include "inject/vdso.h"
 
 #define REGION_THREAD_SLICES 146 /* told at once */
 
 struct region_thread {
-	struct region_thread *next; /* made before */
-	int owner;		    /* tid; 0: nobody, -1: is being reused */
-	int tid;		    /* whose regions these are, or were */
-	uint32_t serial;	    /* of the tree, 0: it is over, or not yet made */
-	uintptr_t busy;		    /* frame of who works on it, 0: nobody */
+	struct thread_link link;
+	int owner;	 /* tid; 0: nobody, -1: is being reused */
+	int tid;	 /* whose regions these are, or were */
+	uint32_t serial; /* of the tree, 0: it is over, or not yet made */
+	uintptr_t busy;	 /* frame of who works on it, 0: nobody */
 	struct region_counter counter;
 	/* When something is to be told, by region_thread_wall(). */
 	uint64_t due, due_tell, due_idle, due_slice;

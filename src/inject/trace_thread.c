@@ -9,9 +9,9 @@
 #include "bare/sys.h"
 #include "inject/arch.h"
 #include "inject/modules.h"
-#include "inject/probes.h"
 #include "inject/sandbox.h"
 #include "inject/stack_delta.h"
+#include "inject/thread_chain.h"
 #include "inject/trace_fpe.h"
 #include "inject/trace_local.h"
 #include "inject/trace_runtime.h"
@@ -22,8 +22,8 @@
 #include "wire/tracer.h"
 
 struct trace_thread {
-	struct trace_thread *next; /* made before */
-	int tid;		   /* whose it is; 0: nobody's */
+	struct thread_link link;
+	int tid; /* whose it is; 0: nobody's */
 	struct wait_place place;
 	uintptr_t busy; /* frame of who walks the stack, 0: nobody */
 	uintptr_t stack_lo, stack_hi;
@@ -40,11 +40,7 @@ struct trace_thread {
 	uint8_t handler_stack[16 << 10] __attribute__((aligned(16)));
 };
 
-/* Those that were ever made, from the last one, and the next to be looked at whether its
- * thread is gone.  Without a lock, as a handler may interrupt anything here. */
-static struct trace_thread *newest, *hand;
-static uint32_t n_made;
-static struct probes probes;
+static struct thread_chain chain; /* of all that were ever made */
 
 /* The ids that the recorder was told, each where it would be looked for. */
 #define TOLD_BITS 16
@@ -55,6 +51,19 @@ static uint64_t told[1 << TOLD_BITS];
 /* So much of a thread's stack is looked at, above its first event and below. */
 #define LOOKED_AT_ABOVE (UINT64_C(4) << 20)
 #define LOOKED_AT_BELOW (64 << 10)
+
+_Static_assert(offsetof(struct trace_thread, link) == 0, "one is the other");
+
+static struct trace_thread *of_link(struct thread_link *link)
+{
+	return (struct trace_thread *)link;
+}
+
+/* The one that was made before. */
+static struct trace_thread *before(const struct trace_thread *t)
+{
+	return of_link(t->link.next);
+}
 
 static bool is_readable(uintptr_t page)
 {
@@ -114,22 +123,17 @@ static struct trace_thread *make(int tid)
 		return NULL;
 	t->cache = (void *)((char *)t + cache_at());
 	t->tid = tid;
-	t->place.at = __atomic_fetch_add(&n_made, 1, __ATOMIC_RELAXED);
-	t->next = __atomic_load_n(&newest, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&newest, &t->next, t, true, __ATOMIC_RELEASE,
-					    __ATOMIC_RELAXED))
-		;
+	t->place.at = thread_chain_add(&chain, &t->link);
 	return t;
 }
 
 void trace_thread_unmap(void)
 {
-	struct trace_thread *t = newest;
+	struct thread_link *t = chain.newest;
 
-	newest = hand = NULL;
-	n_made = 0;
+	chain = (struct thread_chain){ 0 };
 	while (t) {
-		struct trace_thread *next = t->next;
+		struct thread_link *next = t->next;
 
 		sys_unmap(t, thread_bytes());
 		t = next;
@@ -141,36 +145,14 @@ static bool is_gone(int tid)
 	return !tid || sys_call(SYS_tgkill, trace_runtime.pid, tid, 0, 0, 0, 0) == -ESRCH;
 }
 
-/* The next one that is looked at. */
-static struct trace_thread *turn_hand(void)
+static bool take_over(struct thread_link *link, int tid)
 {
-	struct trace_thread *t = __atomic_load_n(&hand, __ATOMIC_RELAXED);
-
-	if (!t)
-		t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
-	if (t)
-		__atomic_store_n(&hand, t->next, __ATOMIC_RELAXED);
-	return t;
-}
-
-static bool take_over(struct trace_thread *t, int tid)
-{
+	struct trace_thread *t = of_link(link);
 	int owner = __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
 
 	return is_gone(owner) &&
 	       __atomic_compare_exchange_n(&t->tid, &owner, tid, false, __ATOMIC_ACQUIRE,
 					   __ATOMIC_RELAXED);
-}
-
-static struct trace_thread *reuse(int tid)
-{
-	uint32_t n = probes_begin(&probes, __atomic_load_n(&n_made, __ATOMIC_RELAXED));
-	struct trace_thread *t = NULL;
-
-	while (n && (t = turn_hand()) && !take_over(t, tid))
-		n--;
-	probes_end(&probes, n && t ? n - 1 : 0);
-	return n ? t : NULL;
 }
 
 static __attribute__((noinline)) struct trace_thread *enter(uintptr_t here)
@@ -184,7 +166,7 @@ static __attribute__((noinline)) struct trace_thread *enter(uintptr_t here)
 	if (sandbox_is_on() || trace_local_is_shared(l) || trace_runtime_is_vforked())
 		return NULL;
 	tid = sys_gettid();
-	t = reuse(tid);
+	t = of_link(thread_chain_reuse(&chain, tid, take_over));
 	if (!t)
 		t = make(tid);
 	if (!t)
@@ -203,12 +185,12 @@ void trace_thread_after_fork(void)
 {
 	struct trace_thread *mine = trace_local()->thread;
 
-	for (struct trace_thread *t = newest; t; t = t->next) {
+	for (struct trace_thread *t = of_link(chain.newest); t; t = before(t)) {
 		t->tid = 0;
 		t->place.is_taken = false;
 		t->fpe.likely = 0; /* what is open there is the parent's to settle */
 	}
-	hand = NULL;
+	chain.hand = NULL;
 	if (!mine)
 		return;
 	mine->tid = sys_gettid();
@@ -514,14 +496,14 @@ struct trace_fpe_event *trace_thread_fpe(void)
 
 void trace_thread_each_fpe(void (*fn)(struct trace_fpe_event *event))
 {
-	for (struct trace_thread *t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE); t;
-	     t = t->next)
+	for (struct trace_thread *t = of_link(thread_chain_newest(&chain)); t;
+	     t = before(t))
 		fn(&t->fpe);
 }
 
 void trace_thread_each_memory(void (*fn)(const void *at, size_t bytes))
 {
-	for (struct trace_thread *t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE); t;
-	     t = t->next)
+	for (struct trace_thread *t = of_link(thread_chain_newest(&chain)); t;
+	     t = before(t))
 		fn(t, cache_at() + unwind_local_cache_bytes());
 }
