@@ -3,11 +3,11 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/calc_value.h"
+#include "cmd/cfg_choice.h"
 #include "insn/machine_model.h"
 
 #define NO_NODE	    UINT32_MAX
@@ -59,54 +59,18 @@ static void add_left_out(struct drawing *d, const char *which, uint32_t n_blocks
 	graph_add_foot(d->g, foot);
 }
 
-static bool was_executed(const struct drawing *d, uint32_t block)
-{
-	const struct function_code_block *b = &d->c->blocks[block];
-
-	return !has_counts(d->c) || b->times > 0 || b->samples;
-}
-
-/* A block, to be chosen from many. */
-struct choice {
-	double cycles, times;
-	uint32_t block;
-};
-
-static int most_first(const void *a, const void *b)
-{
-	const struct choice *x = a, *y = b;
-
-	if (x->cycles != y->cycles)
-		return x->cycles > y->cycles ? -1 : 1;
-	if (x->times != y->times)
-		return x->times > y->times ? -1 : 1;
-	return (x->block > y->block) - (x->block < y->block);
-}
-
-/* Leaves out blocks that were not executed, and of many those with least time; how many
- * of either is said below. */
+/* How many blocks are not there is said below. */
 static void leave_out(struct drawing *d, unsigned n_most)
 {
-	const uint32_t n_blocks = d->c->procedure->n_blocks;
-	own(freep) struct choice *all = xcalloc(n_blocks + 1, sizeof(*all));
-	uint32_t n = 0;
+	own(cfg_choice_fini) struct cfg_choice choice = { 0 };
 
-	for (uint32_t i = 0; i < n_blocks; i++) {
-		const struct function_code_block *b = &d->c->blocks[i];
-
-		d->node_of[i] = NO_NODE;
-		if (d->v->all || was_executed(d, i))
-			all[n++] = (struct choice){ b->cycles, b->times, i };
-	}
-	if (n < n_blocks)
-		add_left_out(d, "as never executed: ", n_blocks - n);
-	if (!d->v->all && n_most && n > n_most) {
-		qsort(all, n, sizeof(*all), most_first);
-		add_left_out(d, "with the least time: ", n - n_most);
-		n = n_most;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		d->node_of[all[i].block] = TO_BE_DRAWN;
+	cfg_choice_make(&choice, d->c, d->v->all, n_most);
+	for (uint32_t i = 0; i < d->c->procedure->n_blocks; i++)
+		d->node_of[i] = choice.is_in[i] ? TO_BE_DRAWN : NO_NODE;
+	if (choice.n_unexecuted)
+		add_left_out(d, "as never executed: ", choice.n_unexecuted);
+	if (choice.n_least)
+		add_left_out(d, "with the least time: ", choice.n_least);
 }
 
 static void add_instructions(struct drawing *d, uint32_t block)
