@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "insn/flow_class.h"
+#include "insn/loop_nest.h"
 #include "insn/procedure.h"
 
 #define CODE 0x10000
@@ -108,6 +109,25 @@ static void check_classes(const struct procedure *p)
 	free(ways);
 }
 
+/* Headers are in their own loops, and each loop is one deeper than the one around it. */
+static void check_loops(const struct procedure *p)
+{
+	struct loop_nest n;
+
+	loop_nest_make(&n, p);
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		const struct loop_nest_block *b = &n.blocks[i];
+
+		check((b->loop == LOOP_NEST_NONE) == !b->depth);
+		check(!b->depth || (n.blocks[b->loop].is_header &&
+				    n.blocks[b->loop].depth == b->depth));
+		check(b->is_header == (b->loop == i));
+		check(b->outer == LOOP_NEST_NONE ||
+		      n.blocks[b->outer].depth + 1 == b->depth);
+	}
+	loop_nest_fini(&n);
+}
+
 static void run(unsigned machine, const struct input *in, size_t cut)
 {
 	struct procedure_range ranges[] = {
@@ -127,6 +147,7 @@ static void run(unsigned machine, const struct input *in, size_t cut)
 	check_blocks(p, in);
 	check_ways(p);
 	check_classes(p);
+	check_loops(p);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
