@@ -80,6 +80,11 @@ static int read_procedure(struct making *m, struct err *e)
 					     .read = read_constant,
 					     .ctx = m };
 
+	if (!f->start && !f->is_resolved)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%.200s is no function, but all code of its image that is "
+			       "in none",
+			       f->name);
 	if (!f->start)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%.200s is only inlined: ask for one of its callers "
