@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/calc_value.h"
-#include "cmd/cfg_choice.h"
 #include "insn/machine_model.h"
 
 #define NO_NODE	    UINT32_MAX
@@ -60,17 +59,14 @@ static void add_left_out(struct drawing *d, const char *which, uint32_t n_blocks
 }
 
 /* How many blocks are not there is said below. */
-static void leave_out(struct drawing *d, unsigned n_most)
+static void leave_out(struct drawing *d, const struct cfg_choice *choice)
 {
-	own(cfg_choice_fini) struct cfg_choice choice = { 0 };
-
-	cfg_choice_make(&choice, d->c, d->v->all, n_most);
 	for (uint32_t i = 0; i < d->c->procedure->n_blocks; i++)
-		d->node_of[i] = choice.is_in[i] ? TO_BE_DRAWN : NO_NODE;
-	if (choice.n_unexecuted)
-		add_left_out(d, "as never executed: ", choice.n_unexecuted);
-	if (choice.n_least)
-		add_left_out(d, "with the least time: ", choice.n_least);
+		d->node_of[i] = choice->is_in[i] ? TO_BE_DRAWN : NO_NODE;
+	if (choice->n_unexecuted)
+		add_left_out(d, "as never executed: ", choice->n_unexecuted);
+	if (choice->n_least)
+		add_left_out(d, "with the least time: ", choice->n_least);
 }
 
 static void add_instructions(struct drawing *d, uint32_t block)
@@ -214,7 +210,7 @@ static void add_titles(struct drawing *d)
 	graph_set_titles(d->g, title, more);
 }
 
-struct graph *cfg_graph_make(const struct calc_view *v, unsigned n_blocks,
+struct graph *cfg_graph_make(const struct calc_view *v, const struct cfg_choice *choice,
 			     unsigned n_lines)
 {
 	const struct procedure *p = v->code.procedure;
@@ -228,7 +224,7 @@ struct graph *cfg_graph_make(const struct calc_view *v, unsigned n_blocks,
 	for (uint32_t i = 0; i < p->n_ways; i++)
 		d.most = fmax(d.most, frequency_of(d.c, i));
 	add_titles(&d);
-	leave_out(&d, n_blocks);
+	leave_out(&d, choice);
 	add_blocks(&d);
 	for (uint32_t i = 0; i < p->n_ways; i++)
 		add_way(&d, i);

@@ -6,11 +6,11 @@
 #define DWELL_CMD_CFG_GRAPH_H
 
 #include "cmd/calc_view.h"
+#include "cmd/cfg_choice.h"
 #include "export/graph.h"
 
-/* n_blocks: with most time, at most, unless all are asked for; n_lines: instructions of a
- * block at most; 0: all. */
-struct graph *cfg_graph_make(const struct calc_view *v, unsigned n_blocks,
+/* n_lines: instructions of a block at most; 0: all. */
+struct graph *cfg_graph_make(const struct calc_view *v, const struct cfg_choice *choice,
 			     unsigned n_lines);
 
 #endif

@@ -42,10 +42,15 @@ static void put_times(const struct calc_view *v, struct json *j, double times, d
 void code_json_function(const struct calc_view *v, struct json *j)
 {
 	const struct function_code *c = &v->code;
+	const struct profile_function *f = profile_function(v->r->profile, v->function);
 
 	report_json_function(j, v->r, v->function);
+	json_key_u64(j, "start", f->start);
+	json_key_u64(j, "end", f->start + f->size);
 	json_key_u64(j, "samples", c->samples);
 	json_key_double(j, "cycles", c->cycles);
+	if (c->all_cycles > 0)
+		json_key_double(j, "cycles_share", c->cycles / c->all_cycles);
 	if (c->clock_ghz > 0)
 		json_key_double(j, "clock_ghz", c->clock_ghz);
 	if (c->model)

@@ -338,11 +338,11 @@ int report_profile_open(const struct options *o, char *const *files,
 	int rc;
 
 	output_file_allow_failure();
-	/* Exports and archives read a profile but print no report. */
-	if (options_knows(o, "json")) {
-		r.json = options_has(o, "json");
+	/* Exports and archives read a profile but print no report, and pictures have no
+	 * columns. */
+	r.json = options_knows(o, "json") && options_has(o, "json");
+	if (options_knows(o, "width"))
 		r.width = (unsigned)options_u64(o, "width", r.width);
-	}
 	rc = choose_paths(&r, o, files, rows && rows->is_compared, e);
 
 	if (rc == 0 && rows && rows->orders)

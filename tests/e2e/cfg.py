@@ -110,7 +110,7 @@ def what_cannot_be_written_or_drawn_is_said():
     for words, code, said in [(['-o', '/dev/full', 'even', counted], 1, 'No space'),
                               (['-o', '/nowhere/x.svg', 'even', counted], 1, '/nowhere/x.svg'),
                               (['--format', 'gif', 'even', counted], 2, 'gif'),
-                              (['-o', 'x.png', 'even', counted], 2, '.svg, .eps and .dot'),
+                              (['-o', 'x.png', 'even', counted], 2, '.svg, .eps, .dot and .json'),
                               (['nothing_like_it', counted], None, 'nothing_like_it')]:
         p = dwell('cfg', *words)
         assert p.returncode != 0 and (code is None or p.returncode == code) and said in p.stderr, (words, p)
