@@ -145,13 +145,44 @@ static void add_block(struct drawing *d, uint32_t block)
 	graph_set_weight(d->g, weight, b->times >= 0 ? b->times : (double)b->samples);
 }
 
+static bool is_drawn(const struct drawing *d, uint32_t block)
+{
+	return block != PROCEDURE_OUTSIDE && d->node_of[block] != NO_NODE;
+}
+
+/* Does any way, known or not, lead from outside to a block that is drawn? */
+static bool is_entered(const struct drawing *d)
+{
+	const struct procedure *p = d->c->procedure;
+
+	for (uint32_t i = 0; i < p->n_blocks; i++)
+		if (p->blocks[i].has_unknown_ways_in && is_drawn(d, i))
+			return true;
+	return is_drawn(d, p->entry);
+}
+
+static bool is_left(const struct drawing *d)
+{
+	const struct procedure *p = d->c->procedure;
+
+	for (uint32_t i = 0; i < p->n_ways; i++)
+		if (p->ways[i].to == PROCEDURE_OUTSIDE && is_drawn(d, p->ways[i].from))
+			return true;
+	return false;
+}
+
+/* Where nothing drawn leads to or from outside, that is no node, either. */
 static void add_blocks(struct drawing *d)
 {
-	d->entry = graph_add_node(d->g, GRAPH_NODE_ENTRY, "entry");
+	d->entry = NO_NODE;
+	if (is_entered(d))
+		d->entry = graph_add_node(d->g, GRAPH_NODE_ENTRY, "entry");
 	for (uint32_t i = 0; i < d->c->procedure->n_blocks; i++)
 		if (d->node_of[i] == TO_BE_DRAWN)
 			add_block(d, i);
-	d->exit = graph_add_node(d->g, GRAPH_NODE_EXIT, "exit");
+	d->exit = NO_NODE;
+	if (is_left(d))
+		d->exit = graph_add_node(d->g, GRAPH_NODE_EXIT, "exit");
 }
 
 static void add_way(struct drawing *d, uint32_t way)

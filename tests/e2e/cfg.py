@@ -78,6 +78,9 @@ def of_many_blocks_those_with_most_time_are_drawn():
     assert min(shares[n] for n in drawn) >= max(share for n, share in shares.items() if n not in drawn), (shares, drawn)
     assert f'left out, with the least time: {len(shares) - 2} blocks' in some and 'left out' not in whole + every, some
     assert len(re.findall(r'^block \d+', every, re.M)) >= len(shares), every
+    # Of a loop nothing leads outside.
+    assert not re.search(r'^(entry|exit)$', some, re.M), some
+    assert all(re.search(f'^{end}$', whole, re.M) for end in ('entry', 'exit')), whole
 
 
 @test
