@@ -29,17 +29,25 @@ static const char *escape_of(char c)
 	return NULL;
 }
 
-/* Returns how many columns were written. */
-static size_t put_char(FILE *out, char c)
+static void put_char(FILE *out, char c)
 {
 	const char *escape = escape_of(c);
 
-	if (!escape) {
+	if (escape)
+		fputs(escape, out);
+	else
 		fputc(c, out);
-		return 1;
-	}
-	fputs(escape, out);
-	return strlen(escape);
+}
+
+/* What roff reads of it: a character that is not ASCII comes to it by its number. */
+static size_t width_of(char c)
+{
+	const char *escape = escape_of(c);
+	unsigned char byte = (unsigned char)c;
+
+	if (byte >= 0x80)
+		return byte >= 0xc0 ? strlen("\\[u2026]") : 0;
+	return escape ? strlen(escape) : 1;
 }
 
 /* As it is; what roff would take for a request is made harmless. */
@@ -70,7 +78,7 @@ static size_t word_width(const char *s, const char *end)
 	size_t width = 0;
 
 	for (; s < end && *s != ' ' && *s != '\n'; s++)
-		width += escape_of(*s) ? strlen(escape_of(*s)) : 1;
+		width += width_of(*s);
 	return width;
 }
 
@@ -93,7 +101,8 @@ static void put_text(FILE *out, const char *s, size_t n)
 			column = 0;
 			continue;
 		}
-		column += put_char(out, is_blank ? ' ' : *s);
+		put_char(out, is_blank ? ' ' : *s);
+		column += width_of(*s);
 		s++;
 	}
 	fputc('\n', out);
