@@ -356,6 +356,17 @@ void signal_arrives(int signal, struct signal_info *info, struct signal_state *s
 	c->mask.is_shut = was_shut;
 }
 
+/* Where the engine is entered next a thread is only that was to leave, and had nobody who
+ * took it away: there it has the signal. */
+static _Noreturn void come_again(struct context *c, const struct signal_state *state)
+{
+	struct signal_state on = *state;
+
+	c->is_held |= COUNT_CONTROL_HELD_SIGNAL;
+	on.mask = signal_mask_shut(c);
+	crossing_return(&on);
+}
+
 void signal_deliver_held(struct context *c)
 {
 	struct held *h = held_of(c);
@@ -365,7 +376,7 @@ void signal_deliver_held(struct context *c)
 	c->mask.is_shut = true; /* until it is back in translated code */
 	c->is_held &= ~(uint64_t)COUNT_CONTROL_HELD_SIGNAL;
 	if (!deliver(c, &s, &h->frame.info, &h->frame.state))
-		fatal_at("a signal where none can be told, at", (uint64_t)s.code);
+		come_again(c, &h->frame.state);
 	crossing_return(&h->frame.state);
 }
 

@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,6 +24,7 @@
 
 #include "base/vec.h"
 #include "collect/count_detach.h"
+#include "count/context.h"
 #include "host/procfs.h"
 #include "wire/count_control.h"
 
@@ -39,6 +41,14 @@
 #define STACK_BYTES   0x10000
 
 static size_t n_threads = N_THREADS; /* of the program, at most as many */
+
+/* What it did, and is to do. */
+struct seen {
+	uint64_t turns[N_THREADS], handled;
+	void (*calls)(void); /* of one that does nothing else */
+};
+
+static struct seen *seen; /* by all of them */
 
 static void nap(void)
 {
@@ -124,6 +134,71 @@ static long set_spoiled(pid_t tid, const struct user_regs_struct *regs)
 	return syscall(SYS_ptrace, PTRACE_SETREGS, tid, NULL, &r);
 }
 
+/* A thread is taken out of translated code where that enters the engine next, which it
+ * has no translation for yet, and the recorder is killed when it has come as far as that.
+ */
+static const struct count_control *told; /* NULL: by no means */
+static bool is_astray;
+
+static void meet_something_new(void)
+{
+	__asm__ volatile("");
+}
+
+static bool enters_engine(pid_t tid, uint64_t ip)
+{
+	/* why, into the context */
+	static const uint8_t store[] = { 0x65, 0xc7, 0x04, 0x25, CONTEXT_EXIT };
+	uint8_t code[sizeof(store)];
+	struct iovec here = { code, sizeof(code) }, there = { (void *)ip, sizeof(code) };
+
+	return process_vm_readv(tid, &here, 1, &there, 1, 0) == sizeof(code) &&
+	       memcmp(code, store, sizeof(code)) == 0;
+}
+
+static void lead_astray(pid_t tid)
+{
+	struct user_regs_struct r;
+	int status;
+
+	seen->calls = meet_something_new;
+	do {
+		syscall(SYS_ptrace, PTRACE_SINGLESTEP, tid, NULL, NULL);
+		if (waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
+			_exit(1);
+		syscall(SYS_ptrace, PTRACE_GETREGS, tid, NULL, &r);
+	} while (!enters_engine(tid, r.rip));
+	is_astray = true;
+}
+
+static bool is_parked(pid_t tid, const struct user_regs_struct *r,
+		      enum count_control_park how)
+{
+	uint64_t is = 0;
+	struct iovec here = { &is, sizeof(is) },
+		     there = { (char *)r->gs_base + told->leave_off +
+				       offsetof(struct count_control_leave, parked),
+			       sizeof(is) };
+
+	process_vm_readv(tid, &here, 1, &there, 1, 0);
+	return is == how;
+}
+
+/* Its signal waits until it has the ones again that it was to have. */
+static long get_astray(pid_t tid, struct user_regs_struct *ret)
+{
+	long rc;
+
+	if (!is_astray)
+		lead_astray(tid);
+	rc = syscall(SYS_ptrace, PTRACE_GETREGS, tid, NULL, ret);
+	if (rc == 0 && is_parked(tid, ret, COUNT_PARK_NOT_YET)) {
+		kill(tid, SIGUSR1);
+		raise(SIGKILL);
+	}
+	return rc;
+}
+
 long ptrace(enum __ptrace_request request, ...)
 {
 	va_list args;
@@ -138,6 +213,8 @@ long ptrace(enum __ptrace_request request, ...)
 	if (calls_left >= 0 && !is_exposed() && !calls_left--)
 		raise(SIGKILL);
 	note_call((int)request, tid, data);
+	if (told && request == PTRACE_GETREGS)
+		return get_astray(tid, data);
 	if (is_spoiled && request == PTRACE_SETREGS)
 		return set_spoiled(tid, data);
 	return syscall(SYS_ptrace, request, tid, addr, data);
@@ -145,11 +222,6 @@ long ptrace(enum __ptrace_request request, ...)
 
 /* The program. */
 
-struct seen {
-	uint64_t turns[N_THREADS], handled;
-};
-
-static struct seen *seen; /* by all of them */
 static __thread uint8_t signal_stack[STACK_BYTES];
 
 /* Where it is to be. */
@@ -195,6 +267,22 @@ static void *run_thread(void *turns)
 	return NULL;
 }
 
+static void meet_something(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+static _Noreturn void run_caller(void)
+{
+	const stack_t own = { .ss_sp = signal_stack, .ss_size = STACK_BYTES };
+
+	sigaltstack(&own, NULL);
+	for (;;) {
+		__atomic_load_n(&seen->calls, __ATOMIC_RELAXED)();
+		__atomic_fetch_add(&seen->turns[0], 1, __ATOMIC_RELAXED);
+	}
+}
+
 static void run_program(void)
 {
 	struct sigaction action = { .sa_handler = handle, .sa_flags = SA_ONSTACK };
@@ -207,6 +295,8 @@ static void run_program(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	if (seen->calls)
+		run_caller();
 	if (n_threads == 1 ||
 	    pthread_create(&thread, NULL, run_thread, &seen->turns[1]) == 0)
 		run_thread(&seen->turns[0]);
@@ -237,18 +327,24 @@ static void wait_for_turns(const struct program *p, long moment)
 	}
 }
 
-static void begin(struct program *p)
+static void begin_one(struct program *p, void (*calls)(void))
 {
 	p->seen = mmap(NULL, sizeof(*p->seen), PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(p->seen, MAP_FAILED);
 	seen = p->seen;
+	seen->calls = calls;
 	p->pid = fork();
 	assert_true(p->pid >= 0);
 	if (!p->pid)
 		run_program();
 	wait_for_turns(p, -1);
 	assert_int_equal(count_directory_make_for(&p->directory, p->pid, NULL), 0);
+}
+
+static void begin(struct program *p)
+{
+	begin_one(p, NULL);
 }
 
 static void signal_each(pid_t pid, int signal)
@@ -409,11 +505,39 @@ static void a_fault_of_the_engine_takes_no_handler_away(void **state)
 	end(&p, -1);
 }
 
+/* It goes on with the engine, and has the signal there. */
+static void who_is_killed_leaves_what_enters_the_engine_its_signal(void **state)
+{
+	struct program p;
+	pid_t pid;
+	int status;
+
+	(void)state;
+	n_threads = 1;
+	begin_one(&p, meet_something);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct count_attached a = { 0 };
+
+		if (count_attach(p.pid, &p.directory, "-", NULL, NULL, &a, NULL) < 0)
+			_exit(1);
+		wait_for_turns(&p, -1);
+		wait_for_turns(&p, -1); /* all else is known by now */
+		told = &a.told;
+		_exit(count_detach(&a, NULL, NULL) < 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	end(&p, -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_killed_leaves_the_program_as_it_was),
 		cmocka_unit_test(who_is_killed_leaves_a_program_of_one_thread_as_it_was),
+		cmocka_unit_test(who_is_killed_leaves_what_enters_the_engine_its_signal),
 		cmocka_unit_test(a_fault_of_the_engine_takes_no_handler_away),
 	};
 
