@@ -352,9 +352,20 @@ static bool run_to_park(const struct detach *x, struct count_tracee *t, uint64_t
 	return count_remote_run(t, &r, parked);
 }
 
+static bool tell_finisher(const struct detach *x, const struct count_tracee *t,
+			  uint64_t context)
+{
+	return count_remote_write(t->tid, x->told->finisher, &context, sizeof(context));
+}
+
 static bool finish(const struct detach *x, struct count_tracee *t)
 {
-	return run_to_park(x, t, x->told->finish, x->told->stack_off);
+	bool is_done = tell_finisher(x, t, t->context) &&
+		       run_to_park(x, t, x->told->finish, x->told->stack_off);
+
+	if (!is_done)
+		tell_finisher(x, t, 0);
+	return is_done;
 }
 
 /* Its signals' stack again, by the engine: should we be killed, it goes on there. */

@@ -24,6 +24,7 @@ void engine_begin_again(void)
 {
 	engine.is_turning = false;
 	engine.are_away = 0;
+	engine.finisher = 0;
 	context_free_all();
 	count_output_again();
 }

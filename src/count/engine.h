@@ -25,8 +25,11 @@ struct engine {
 	bool is_turning;  /* threads are to come to rest: turnover.h */
 	bool turns_soon;  /* ... often: a check of the engine itself */
 	uint32_t epoch;	  /* how often that was so */
-	uint64_t n_sharers;   /* children that share memory for good */
-	uint64_t are_away;    /* threads, as the recorder says: release.h */
+	uint64_t n_sharers; /* children that share memory for good */
+	uint64_t are_away;  /* threads, as the recorder says: release.h */
+	/* The context of who undoes what is the process's; others that come back wait
+	 * until it has it again.  0: nobody. */
+	uint64_t finisher;
 	uint64_t n_confining; /* threads that wait to be left: confine.h */
 };
 

@@ -27,6 +27,25 @@ static void park(struct context *c, enum count_control_park how)
 	c->leave.parked = 0;
 }
 
+static bool is_finisher(const struct context *c)
+{
+	return __atomic_load_n(&engine.finisher, __ATOMIC_ACQUIRE) == (uint64_t)c;
+}
+
+/* All is the engine's. */
+static void tell_finished(void)
+{
+	__atomic_store_n(&engine.finisher, 0, __ATOMIC_RELEASE);
+}
+
+/* Until then handlers may be the program's, which nobody is to have while the engine's
+ * stack is where they would be called. */
+static void wait_for_handlers(void)
+{
+	while (__atomic_load_n(&engine.finisher, __ATOMIC_ACQUIRE))
+		sys_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
 /* As one that begins here. */
 static const void *come_back(const struct context *c, uint64_t addr)
 {
@@ -80,6 +99,9 @@ static const void *leave(struct context *c, struct roll_state *s)
 	memcpy(c->regs, s->regs, sizeof(s->regs));
 	c->flags = s->flags;
 	c->is_held &= ~(uint64_t)COUNT_CONTROL_HELD_LEAVE;
+	if (is_finisher(c)) /* which has not begun */
+		tell_finished();
+	wait_for_handlers();
 	take_mask(c);
 	if (!is_there || !is_translated)
 		return s->code;
@@ -117,18 +139,16 @@ const void *release_interrupted(struct context *c)
 	return leave(c, &s);
 }
 
-/* Who has undone what is the process's. */
-static const struct context *finisher;
-
 static const void *stay(struct context *c)
 {
 	const struct count_control_regs *r = &c->leave.native;
 
-	if (c == finisher) {
+	if (is_finisher(c)) {
 		memory_limit_take_again();
 		signals_install(c);
-		finisher = NULL;
+		tell_finished();
 	}
+	wait_for_handlers();
 	memcpy(c->regs, r->regs, sizeof(c->regs));
 	c->flags = r->flags;
 	c->is_held &= ~(uint64_t)COUNT_CONTROL_HELD_LEAVE;
@@ -151,7 +171,6 @@ static void give_stack(const struct context *c)
 const void *release_finish(struct context *c)
 {
 	undo(c);
-	finisher = c;
 	park(c, COUNT_PARK_DONE);
 	return stay(c);
 }

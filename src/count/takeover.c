@@ -102,6 +102,7 @@ static void tell_places(struct count_control *k)
 	reserve_tell(k);
 	k->n_sharers = (uint64_t)&engine.n_sharers;
 	k->are_away = (uint64_t)&engine.are_away;
+	k->finisher = (uint64_t)&engine.finisher;
 	k->n_confining = (uint64_t)&engine.n_confining;
 	k->is_confined = (uint64_t)&engine.is_confined;
 	k->code_start = (uint64_t)__ehdr_start;

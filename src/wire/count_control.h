@@ -120,6 +120,9 @@ struct count_control {
 	uint64_t pieces, n_pieces;	   /* where they are: the number as well */
 	uint64_t n_sharers; /* where it is: children that share memory for good */
 	uint64_t are_away;  /* where it is: some are native, so all that come back are */
+	/* Likewise, from the recorder: the context of who is to undo what is the
+	 * process's, before it does.  Should nobody take them out, others wait for it. */
+	uint64_t finisher;
 	uint64_t n_confining; /* likewise: threads that wait to be left */
 	uint64_t is_confined; /* a byte: it has forbidden itself calls that are needed */
 	uint64_t code_start, code_end;	/* its own */

@@ -230,7 +230,7 @@ static void handle(int signal)
 	uint64_t at = (uint64_t)__builtin_frame_address(0) - (uint64_t)signal_stack;
 
 	(void)signal;
-	if (at < STACK_BYTES || n_threads > 1)
+	if (at < STACK_BYTES)
 		__atomic_fetch_add(&seen->handled, 1, __ATOMIC_RELAXED);
 }
 
