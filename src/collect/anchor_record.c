@@ -248,7 +248,8 @@ static void take_block(struct take *t, uint32_t block, uint64_t times)
 void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now_ns,
 			  uint64_t counted_ns, const struct count_live *l)
 {
-	struct take t = { a, l, window, now_ns, counted_ns };
+	/* of a window's first file, should counting have gone on in another one */
+	struct take t = { a, l, window, now_ns, a->blocks.n ? 0 : counted_ns };
 
 	if (a->process == MODEL_NONE)
 		return;

@@ -37,7 +37,7 @@ struct fixture {
 	struct anchor_process_setting setting;
 	struct anchor_process *p;
 	unsigned n_blocks[PROCESSES][WINDOWS];
-	uint64_t told_ns;
+	uint64_t told_ns, counted_ns;
 };
 
 static void execute(struct fixture *f, uint64_t time_ns, const char *comm)
@@ -74,6 +74,8 @@ static int take_anchor(void *ctx, const struct model_anchor *x, struct err *e)
 	assert_true(x->process < PROCESSES && x->window < WINDOWS);
 	if (x->size_bytes)
 		f->n_blocks[x->process][x->window]++;
+	if (x->size_bytes)
+		f->counted_ns += x->cpu_ns;
 	if (x->location == MODEL_NONE)
 		f->told_ns += x->cpu_ns;
 	return 0;
@@ -94,7 +96,7 @@ static void finish(struct fixture *f)
 }
 
 /* An engine that came then has counted this process. */
-static void take(struct fixture *f, uint32_t window, uint64_t began_ns)
+static void take_file(struct fixture *f, uint32_t window, uint64_t began_ns)
 {
 	static const struct count_file_base none;
 	struct count_file_header h;
@@ -109,8 +111,13 @@ static void take(struct fixture *f, uint32_t window, uint64_t began_ns)
 	h.id.time_ns = began_ns;
 	assert_int_equal(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
 	count_window_over(&fd, &w);
-	anchor_record_begin(&f->p->record);
 	anchor_process_take(f->p, window, &w, false);
+}
+
+static void take(struct fixture *f, uint32_t window, uint64_t began_ns)
+{
+	anchor_record_begin(&f->p->record);
+	take_file(f, window, began_ns);
 }
 
 static void end(struct fixture *f, uint32_t window)
@@ -219,12 +226,29 @@ static void what_a_window_cost_is_mended_when_it_is_known(void **state unused)
 	finish(&f);
 }
 
+/* Where code changes counting may go on in another file. */
+static void a_windows_time_is_told_once(void **state unused)
+{
+	struct fixture f;
+
+	begin(&f);
+	anchor_process_begin(f.p, 0);
+	f.p->stood_ns[COUNT_MOMENT_TRANSLATED] = WORK_NS;
+	f.p->stood_ns[COUNT_MOMENT_AWAY] = WORK_NS + COUNTED_NS;
+	take(&f, 0, BEFORE_NS);
+	take_file(&f, 0, BEFORE_NS);
+	end(&f, 0);
+	finish(&f);
+	assert_int_equal(f.counted_ns, COUNTED_NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_executed_in_a_window_is_not_what_was_counted),
 		cmocka_unit_test(what_was_counted_is_of_what_the_engine_came_to),
 		cmocka_unit_test(who_could_not_be_counted_becomes_another_at_once),
+		cmocka_unit_test(a_windows_time_is_told_once),
 		cmocka_unit_test(what_a_window_cost_is_mended_when_it_is_known),
 	};
 
