@@ -108,6 +108,10 @@ static void tell_steps(struct anchor_process *p)
 
 void anchor_process_tell_time(struct anchor_process *p, uint32_t next)
 {
+	if (p->is_kept) {
+		p->told_ns = p->cpu_ns;
+		p->unseen_ns = 0;
+	}
 	if (p->record.process == MODEL_NONE || p->cpu_ns <= p->told_ns)
 		return;
 	anchor_record_passed(&p->record, next, p->cpu_ns - p->told_ns, p->unseen_ns);
@@ -198,6 +202,11 @@ void anchor_process_begin(struct anchor_process *p, uint32_t window)
 	memset(p->stood_ns, 0, sizeof(p->stood_ns));
 	anchor_steps_begin(&p->steps);
 	anchor_meters_tell(&p->meters, window);
+}
+
+void anchor_process_keep(struct anchor_process *p)
+{
+	p->is_kept = true;
 }
 
 void anchor_process_refuse(struct anchor_process *p)
@@ -292,7 +301,7 @@ void anchor_process_end(struct anchor_process *p, uint32_t window, uint64_t cpu_
 							.blocks = p->record.blocks.at,
 							.n = p->record.blocks.n });
 	p->n_turns_before = p->watching.n_turns;
-	p->is_apart = false;
+	p->is_apart = p->is_kept = false;
 	check_program(p, window + 1);
 	choose_leaders(p, cpu_ns);
 }
@@ -302,10 +311,18 @@ double anchor_process_windows_part(const struct anchor_process *p)
 	return is_metered(p) ? METERED_PART : 1 - ANCHOR_WATCHING_PART;
 }
 
+void anchor_process_tell_meters(struct anchor_process *p, uint32_t next)
+{
+	if (p->is_kept)
+		anchor_meters_begin(&p->meters);
+	else
+		anchor_meters_tell(&p->meters, next);
+}
+
 /* What places have become in a pause is not what happened between two windows. */
 void anchor_process_pause(struct anchor_process *p, uint32_t next)
 {
-	anchor_meters_tell(&p->meters, next);
+	anchor_process_tell_meters(p, next);
 	anchor_process_tell_time(p, next);
 	tell_steps(p);
 	p->is_apart = true;
@@ -314,14 +331,15 @@ void anchor_process_pause(struct anchor_process *p, uint32_t next)
 void anchor_process_resume(struct anchor_process *p, uint32_t next)
 {
 	p->told_ns = p->cpu_ns;
-	p->is_apart = false;
-	check_program(p, next);
+	p->is_apart = p->is_kept;
+	if (!p->is_apart)
+		check_program(p, next);
 	anchor_meters_begin(&p->meters);
 }
 
 void anchor_process_tell(struct anchor_process *p, uint32_t next)
 {
-	anchor_meters_tell(&p->meters, next);
+	anchor_process_tell_meters(p, next);
 	anchor_process_tell_time(p, next);
 	anchor_watching_tell(&p->watching, &p->record);
 	tell_steps(p);

@@ -50,6 +50,9 @@ struct anchor_process {
 	struct count_look look; /* for those who begin and end windows */
 	struct anchor_watching watching;
 	unsigned n_refused; /* since the last window */
+	/* Its window could not be ended: it goes on in translation, which is no native
+	 * time, and what has counters tells nothing of that. */
+	bool is_kept;
 	bool is_apart; /* in a window or a pause: what it executes anew is behind that */
 	/* Of its CPU time: as last looked at, until then it has been told of, and when
 	 * the last window was left. */
@@ -84,6 +87,8 @@ void anchor_process_begin_unseen(struct anchor_process *p, uint32_t next);
 void anchor_process_end_unseen(struct anchor_process *p, uint32_t next);
 /* A window begins at the time of the last look, which has been told. */
 void anchor_process_begin(struct anchor_process *p, uint32_t window);
+/* It cannot be ended, and is open until it can. */
+void anchor_process_keep(struct anchor_process *p);
 /* It does not: the process could not be counted. */
 void anchor_process_refuse(struct anchor_process *p);
 /* What was counted in it, before what is known by it is chosen: of the program to which
@@ -101,6 +106,8 @@ double anchor_process_windows_part(const struct anchor_process *p);
 /* From now on nothing is told of it: what was is, and what it does then is no window's
  * neighbour. */
 void anchor_process_pause(struct anchor_process *p, uint32_t next);
+/* What has counters, unless it was not met natively. */
+void anchor_process_tell_meters(struct anchor_process *p, uint32_t next);
 /* Until the last look nothing is told. */
 void anchor_process_resume(struct anchor_process *p, uint32_t next);
 /* All that has not been told. */

@@ -70,7 +70,7 @@ static void look_at_each(struct anchor_processes *a, const struct anchor_process
 	for (size_t i = 0; i < a->at.n;) {
 		struct anchor_process *p = a->at.at[i];
 
-		if (anchor_process_look(p, next) || p == kept) {
+		if (anchor_process_look(p, next) || p == kept || p->is_kept) {
 			p->ran_ns = p->cpu_ns - p->looked_ns;
 			p->looked_ns = p->cpu_ns;
 			i++;
@@ -163,7 +163,7 @@ void anchor_processes_end_unseen(struct anchor_processes *a, uint32_t next)
 void anchor_processes_look_at_meters(struct anchor_processes *a, uint32_t next)
 {
 	vec_each(p, &a->at)
-		if ((*p)->meters.counters.n_areas)
+		if ((*p)->meters.counters.n_areas && !(*p)->is_kept)
 			anchor_meters_look(&(*p)->meters, next);
 }
 
@@ -196,7 +196,7 @@ void anchor_processes_resume(struct anchor_processes *a, uint32_t next)
 int anchor_processes_end(struct anchor_processes *a, uint32_t next, struct err *e)
 {
 	vec_each(p, &a->at) {
-		anchor_meters_tell(&(*p)->meters, next);
+		anchor_process_tell_meters(*p, next);
 		anchor_meters_let_go(&(*p)->meters);
 	}
 	return anchor_heirs_end(&a->heirs, e);

@@ -44,13 +44,16 @@ extern const struct source_ops anchors_source;
 #define NEAR_NS	      20000000u /* of CPU time, before and behind a window */
 #define NEAR_WALL_NS  500000000u
 #define HARDLY	      8 /* of the time: who runs less than one in so many */
-#define PER_CENT      100.0
+/* Between two tries to end a window, times what the last one took. */
+#define TRY_COSTS 8u
+#define PER_CENT  100.0
 
 enum state {
 	IDLE,
 	BEFORE, /* a window comes soon */
 	ALONE,	/* others have been told to pause */
 	COUNTING,
+	KEPT,	  /* the window could not be ended, and is to be */
 	RESUMING, /* others are told to go on */
 	BEHIND,	  /* one was right before */
 	WATCHING,
@@ -74,6 +77,7 @@ struct anchors {
 	struct err refusal;
 	struct err why_kept; /* the counters, at the end */
 	uint64_t began_ns;   /* wall time of a window, or of a moment near one */
+	uint64_t try_ns;     /* when it is tried again to end it */
 	uint64_t begin_cpu_ns;
 	/* Of our own CPU time: until then it is spent, and what of it was so by this
 	 * window. */
@@ -398,14 +402,12 @@ static uint64_t beyond(uint64_t ns, uint64_t least_ns)
 	return ns > least_ns ? ns - least_ns : 0;
 }
 
-static void end_window(struct anchors *s)
+/* All that it has is there, and what was counted and its time are of the same moment. */
+static void take_window(struct anchors *s)
 {
 	struct anchor_process *p = s->process;
 	uint64_t native_ns, cost_ns;
 
-	anchor_process_look(p, s->n_windows);
-	p->stood_ns[COUNT_MOMENT_AWAY] = p->cpu_ns; /* unless it stands then */
-	count_visits_end(&s->visits);
 	anchor_meters_begin(&p->meters);
 	anchor_process_look(p, s->n_windows);
 	p->told_ns = p->left_ns = p->cpu_ns;
@@ -422,6 +424,38 @@ static void end_window(struct anchors *s)
 			   anchor_process_windows_part(p));
 	s->base.wants_alone = false;
 	s->state = RESUMING;
+}
+
+/* It goes on counting: what it has would not be all, nor of one moment.  Others are not
+ * to wait for it. */
+static void keep_window(struct anchors *s, uint64_t since_ns)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	anchor_process_keep(s->process);
+	anchor_processes_end_unseen(&s->processes, s->n_windows);
+	s->base.wants_alone = false;
+	s->try_ns = now_ns + (now_ns - since_ns) * TRY_COSTS;
+	s->state = KEPT;
+}
+
+static void try_to_end(struct anchors *s, void (*end)(struct count_visits *v))
+{
+	struct anchor_process *p = s->process;
+	uint64_t since_ns = clock_monotonic_ns();
+
+	anchor_process_look(p, s->n_windows);
+	p->stood_ns[COUNT_MOMENT_AWAY] = p->cpu_ns; /* unless it stands then */
+	end(&s->visits);
+	if (count_visits_keep(&s->visits, p->pid))
+		keep_window(s, since_ns);
+	else
+		take_window(s);
+}
+
+static void end_window(struct anchors *s)
+{
+	try_to_end(s, s->state == KEPT ? count_visits_end_kept : count_visits_end);
 }
 
 static bool is_window_over(const struct anchors *s)
@@ -487,7 +521,7 @@ static void end_step(struct anchors *s)
 	}
 	if (s->state == COUNTING)
 		end_window(s);
-	if (s->process)
+	if (s->process && s->state != KEPT)
 		pass_over(s);
 }
 
@@ -512,6 +546,10 @@ static void step(struct anchors *s)
 		break;
 	case COUNTING:
 		if (is_window_over(s))
+			end_window(s);
+		break;
+	case KEPT:
+		if (s->is_gone || clock_monotonic_ns() >= s->try_ns)
 			end_window(s);
 		break;
 	case RESUMING:
@@ -576,6 +614,7 @@ static uint64_t next_ns(struct anchors *s)
 		[BEFORE] = LOOK_NS,
 		[ALONE] = 1,
 		[COUNTING] = LOOK_NS,
+		[KEPT] = IDLE_MOST_NS,
 		[RESUMING] = 1,
 		[BEHIND] = LOOK_NS,
 		[WATCHING] = s->process ? s->process->watching.watch_ns : 0,
@@ -641,7 +680,7 @@ static void anchors_stop(struct source *source)
 	struct err why;
 
 	s->charged_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-	if (s->state == COUNTING)
+	if (s->state == COUNTING || s->state == KEPT)
 		end_window(s);
 	count_resting_end(&s->visits.resting);
 	if (anchor_processes_end(&s->processes, s->n_windows, &why) < 0)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/count_visits.h"
 
+#include <string.h>
+
 #include "collect/count_detach.h"
 #include "collect/count_late.h"
 #include "collect/count_status.h"
@@ -10,6 +12,7 @@
 void count_visits_fini(struct count_visits *v)
 {
 	vec_fini(&v->at);
+	vec_fini(&v->kept);
 	count_resting_end(&v->resting);
 	count_late_await();
 }
@@ -48,8 +51,10 @@ int count_visits_begin(struct count_visits *v, pid_t pid, const struct count_dir
 	struct count_attached a;
 	int rc = come_to(v, pid, d, flags, &a, e);
 
-	if (!v->at.n)
+	if (!v->at.n) {
 		v->begun = now;
+		v->first = pid;
+	}
 	if (rc == 0)
 		*vec_push(&v->at) = a;
 	return rc;
@@ -89,17 +94,25 @@ static void find_children(struct count_visits *v)
 		}
 }
 
-static void leave(struct count_visits *v, size_t i)
+static void leave_it(struct count_visits *v, struct count_attached *a)
 {
-	struct count_attached *a = &v->at.at[i];
+	bool is_first = a->pid == v->first;
 	struct err why = { 0 };
 
-	a->is_to_rest = v->lets_rest && !i && count_resting_may(a->pid) &&
+	a->is_to_rest = v->lets_rest && is_first && count_resting_may(a->pid) &&
 			!count_status_locked_kb(a->pid);
-	if (count_detach(a, i ? NULL : v->look, &why) < 0 && !v->n_kept++)
-		v->why_kept = why;
+	if (count_detach(a, is_first ? v->look : NULL, &why) < 0) {
+		*vec_push(&v->kept) = *a;
+		if (!v->n_kept++)
+			v->why_kept = why;
+	}
 	if (a->rests)
 		count_resting_add(&v->resting, a);
+}
+
+static void leave(struct count_visits *v, size_t i)
+{
+	leave_it(v, &v->at.at[i]);
 }
 
 bool count_visits_are_awaited(const struct count_visits *v)
@@ -131,4 +144,23 @@ void count_visits_end(struct count_visits *v)
 			find_children(v);
 	}
 	vec_clear(&v->at);
+}
+
+bool count_visits_keep(const struct count_visits *v, pid_t pid)
+{
+	vec_each(a, &v->kept)
+		if (a->pid == pid)
+			return true;
+	return false;
+}
+
+void count_visits_end_kept(struct count_visits *v)
+{
+	__typeof__(v->kept) were = v->kept;
+
+	memset(&v->kept, 0, sizeof(v->kept));
+	v->n_kept = 0;
+	vec_each(a, &were)
+		leave_it(v, a);
+	vec_fini(&were);
 }

@@ -16,12 +16,14 @@
 
 struct count_visits {
 	VEC(struct count_attached) at;
-	struct newcomers begun;	       /* before the engine came to the first */
-	uint64_t n_confined;	       /* left before they forbade themselves calls */
-	uint64_t n_kept;	       /* which the engine could not leave ... */
-	struct err why_kept;	       /* ... the first of them */
-	const struct count_look *look; /* at the first one; NULL: nobody does */
-	bool lets_rest;		       /* the first one's engine, until all ends */
+	struct newcomers begun; /* before the engine came to the first */
+	uint64_t n_confined;	/* left before they forbade themselves calls */
+	pid_t first;
+	VEC(struct count_attached) kept; /* which the engine could not leave ... */
+	uint64_t n_kept;		 /* ... as many ... */
+	struct err why_kept;		 /* ... the first of them */
+	const struct count_look *look;	 /* at the first one; NULL: nobody does */
+	bool lets_rest;			 /* the first one's engine, until all ends */
 	struct count_resting resting;
 };
 
@@ -39,5 +41,8 @@ bool count_visits_are_awaited(const struct count_visits *v);
 void count_visits_leave_awaited(struct count_visits *v);
 /* Those too that have not told that they are there. */
 void count_visits_end(struct count_visits *v);
+/* The engine could not leave it, and may be tried to leave it again. */
+bool count_visits_keep(const struct count_visits *v, pid_t pid);
+void count_visits_end_kept(struct count_visits *v);
 
 #endif

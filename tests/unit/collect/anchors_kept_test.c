@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Windows that cannot be ended when they are to be. */
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "collect/session_pause.h"
+#include "collect/source.h"
+#include "host/procfs.h"
+#include "store/recording.h"
+
+#define MANY	 1000
+#define WORK_NS	 5000000
+#define PAUSE_NS 1000000
+#define OFTEN	 50 /* per cent */
+#define LONGER	 20 /* than before its first window */
+#define MAPS_MAX (16 << 20)
+
+extern const struct source_ops anchors_source;
+
+/* Its counter of turns is shared. */
+struct fixture {
+	char path[64];
+	struct writer *writer;
+	struct tracker *tracker;
+	struct scope scope;
+	struct plan plan;
+	struct source *source;
+	pid_t child;
+	uint64_t *turns;
+	/* From when the window was to end: CPU time until what, and the turns. */
+	uint64_t from_ns, kept_ns, n_turns;
+	uint64_t all_ns; /* CPU time of one that has ended; then there is no child */
+	uint64_t told_ns, most_times; /* of native time; of a block */
+	bool is_in_trouble;
+};
+
+/* Of a process that the engine counts no thread can be seized for now. */
+static bool is_hindered;
+static unsigned n_refused;
+
+static bool is_counted(pid_t pid)
+{
+	own(buf_fini) struct buf maps = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	return procfs_read(path, MAPS_MAX, &maps, NULL) == 0 &&
+	       strstr(buf_str(&maps), "/of.");
+}
+
+long ptrace(enum __ptrace_request request, ...)
+{
+	va_list args;
+	pid_t tid;
+	void *addr, *data;
+
+	va_start(args, request);
+	tid = va_arg(args, pid_t);
+	addr = va_arg(args, void *);
+	data = va_arg(args, void *);
+	va_end(args);
+	if (is_hindered && request == PTRACE_SEIZE && is_counted(tid)) {
+		n_refused++;
+		errno = EPERM;
+		return -1;
+	}
+	return syscall(SYS_ptrace, request, tid, addr, data);
+}
+
+static void run_child(uint64_t *turns, pid_t parent)
+{
+	while (getppid() == parent)
+		for (unsigned i = 0; i < MANY; i++)
+			__atomic_store_n(turns, *turns + 1, __ATOMIC_RELAXED);
+	_exit(1);
+}
+
+static void begin(struct fixture *f)
+{
+	pid_t parent = getpid();
+
+	*f = (struct fixture){ .plan = { .source = &anchors_source } };
+	f->turns = mmap(NULL, sizeof(*f->turns), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(f->turns, MAP_FAILED);
+	snprintf(f->path, sizeof(f->path), "/tmp/anchors_kept_test.%d.dwell", getpid());
+	assert_int_equal(
+		writer_create(f->path, &(struct writer_options){ 0 }, &f->writer, NULL),
+		0);
+	f->tracker = tracker_new(f->writer);
+	f->child = fork();
+	assert_true(f->child >= 0);
+	if (!f->child)
+		run_child(f->turns, parent);
+	tracker_exec(f->tracker, 1, (uint32_t)f->child, (uint32_t)f->child, "child");
+	f->plan.choice.interval = OFTEN;
+	f->scope = (struct scope){ .kind = SCOPE_PROCESSES,
+				   .pids = &f->child,
+				   .n_pids = 1,
+				   .follow_children = true };
+
+	struct source_context context = { .scope = &f->scope,
+					  .plans = &f->plan,
+					  .n_plans = 1,
+					  .tracker = f->tracker,
+					  .writer = f->writer };
+
+	assert_int_equal(anchors_source.open(&context, &f->source, NULL), 0);
+	assert_int_equal(anchors_source.start(f->source, 0, NULL), 0);
+}
+
+static void wait_and_drain(const struct fixture *f)
+{
+	struct pollfd fd;
+
+	assert_int_equal(anchors_source.fds(f->source, &fd, 1), 1);
+	assert_int_equal(poll(&fd, 1, -1), 1);
+	assert_int_equal(anchors_source.drain(f->source, false, NULL), 0);
+}
+
+static uint64_t cpu_ns(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &t), 0);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void wait_for_work(pid_t pid)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	uint64_t from_ns = cpu_ns(pid);
+
+	while (cpu_ns(pid) < from_ns + WORK_NS)
+		nanosleep(&pause, NULL);
+}
+
+static uint64_t turns_of(const struct fixture *f)
+{
+	return __atomic_load_n(f->turns, __ATOMIC_RELAXED);
+}
+
+static void note_kept(struct fixture *f, uint64_t from)
+{
+	f->n_turns = turns_of(f) - from;
+	f->kept_ns = cpu_ns(f->child) - f->from_ns;
+}
+
+/* It was tried twice to end it. */
+static void begin_kept(struct fixture *f)
+{
+	uint64_t from;
+
+	begin(f);
+	is_hindered = true;
+	n_refused = 0;
+	while (!n_refused)
+		wait_and_drain(f);
+	from = turns_of(f);
+	f->from_ns = cpu_ns(f->child);
+	/* What else there is goes on. */
+	assert_false(f->source->wants_alone);
+	wait_for_work(f->child);
+	while (n_refused < 2)
+		wait_and_drain(f);
+	note_kept(f, from);
+	assert_true(f->n_turns);
+}
+
+static int take_anchor(void *ctx, const struct model_anchor *x, struct err *e)
+{
+	struct fixture *f = ctx;
+
+	(void)e;
+	if (x->location == MODEL_NONE)
+		f->told_ns += x->cpu_ns;
+	if (x->size_bytes && x->times > f->most_times)
+		f->most_times = x->times;
+	return 0;
+}
+
+/* Its time until it is taken notice of is all that there is. */
+static void end_child(struct fixture *f)
+{
+	siginfo_t info;
+
+	kill(f->child, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)f->child, &info, WEXITED | WNOWAIT), 0);
+	f->all_ns = cpu_ns(f->child);
+	assert_int_equal(waitpid(f->child, NULL, 0), f->child);
+	f->child = 0;
+}
+
+static void finish(struct fixture *f)
+{
+	own(recording_freep) struct recording *r = NULL;
+	struct source_stats stats;
+
+	anchors_source.stop(f->source);
+	assert_int_equal(anchors_source.drain(f->source, true, NULL), 0);
+	anchors_source.finish(f->source, &stats);
+	f->is_in_trouble = stats.trouble.code;
+	anchors_source.free(f->source);
+	assert_int_equal(tracker_finish(f->tracker, true, NULL), 0);
+	tracker_free(f->tracker);
+	assert_int_equal(writer_close(f->writer, NULL), 0);
+	assert_int_equal(recording_open(f->path, &r, NULL), 0);
+	unlink(f->path);
+	assert_int_equal(recording_each_anchor(r, take_anchor, f, NULL), 0);
+	/* All of it was in translation. */
+	assert_true(f->told_ns + f->kept_ns <= (f->child ? cpu_ns(f->child) : f->all_ns));
+	if (f->child)
+		end_child(f);
+	is_hindered = false;
+	munmap(f->turns, sizeof(*f->turns));
+}
+
+static void it_has_all_that_is_counted_until_it_ends(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin_kept(&f);
+	is_hindered = false;
+	finish(&f);
+	assert_true(f.most_times >= f.n_turns);
+	assert_false(f.is_in_trouble);
+}
+
+/* What is counted on has not been all yet. */
+static void of_one_that_does_not_end_nothing_is_told(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin_kept(&f);
+	finish(&f);
+	assert_int_equal(f.most_times, 0);
+	assert_true(f.is_in_trouble);
+}
+
+/* Neither what comes before a pause nor what comes behind it is native time. */
+static void it_may_end_behind_a_pause(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin_kept(&f);
+	session_pause_tell(&f.source, 1, true);
+	wait_for_work(f.child);
+	session_pause_tell(&f.source, 1, false);
+	wait_for_work(f.child);
+	f.kept_ns = cpu_ns(f.child) - f.from_ns;
+	is_hindered = false;
+	finish(&f);
+	assert_true(f.most_times >= f.n_turns);
+	assert_false(f.is_in_trouble);
+}
+
+/* And native time between them. */
+static void windows_come_behind_it(void **state)
+{
+	struct fixture f;
+	unsigned n = 0;
+
+	(void)state;
+	begin_kept(&f);
+	is_hindered = false;
+	while (n < 2 || cpu_ns(f.child) < f.from_ns * LONGER + f.kept_ns) {
+		bool was_alone = f.source->wants_alone;
+
+		wait_and_drain(&f);
+		n += f.source->wants_alone && !was_alone;
+	}
+	finish(&f);
+	assert_true(f.told_ns > f.from_ns);
+	assert_false(f.is_in_trouble);
+}
+
+/* Though nobody could be led out of it. */
+static void it_ends_with_its_program(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin_kept(&f);
+	end_child(&f);
+	wait_and_drain(&f);
+	finish(&f);
+	assert_true(f.most_times >= f.n_turns);
+	assert_false(f.is_in_trouble);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_has_all_that_is_counted_until_it_ends),
+		cmocka_unit_test(of_one_that_does_not_end_nothing_is_told),
+		cmocka_unit_test(it_may_end_behind_a_pause),
+		cmocka_unit_test(windows_come_behind_it),
+		cmocka_unit_test(it_ends_with_its_program),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
