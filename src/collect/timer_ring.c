@@ -25,11 +25,14 @@ struct timer_ring {
 		uint64_t tail, since_ns, n_dropped;
 	} stall; /* since that tail is the tail */
 	struct timer_record_stacks stacks;
-	uint8_t *piece; /* PIECE_BYTES at most, NULL: not needed yet */
+	uint8_t *piece;	      /* NULL: not needed yet */
+	uint64_t piece_bytes; /* PIECE_BYTES at most */
 };
 
-/* What is copied at a time: it stays in the cache until it is read. */
-#define PIECE_BYTES (UINT64_C(256) << 10)
+/* What is copied at a time: it stays in the cache until it is read.  Most processes write
+ * less than a page before they end. */
+#define PIECE_BYTES	(UINT64_C(256) << 10)
+#define PIECE_BYTES_MIN UINT64_C(2048)
 /* Who writes a record may be stopped in the middle, but not for so long. */
 #define PATIENCE_NS UINT64_C(5000000000)
 
@@ -56,7 +59,7 @@ size_t timer_ring_walk(struct timer_record_stacks *stacks, const uint8_t *bytes,
 		       size_t size, uint64_t position, bool is_final, timer_ring_fn *fn,
 		       void *ctx, uint64_t *damaged)
 {
-	own(freep) struct timer_record *record = xcalloc(1, sizeof(*record));
+	struct timer_record record; /* each is filled as far as its kind goes */
 	size_t at = 0;
 
 	while (at + 8 <= size) {
@@ -66,8 +69,8 @@ size_t timer_ring_walk(struct timer_record_stacks *stacks, const uint8_t *bytes,
 		if (!n && !is_final)
 			break;
 		if (n && timer_record_parse(stacks, word >> 48 & 0xffff, bytes + at + 8,
-					    word >> 32 & 0xffff, record, NULL) == 0)
-			fn(ctx, record);
+					    word >> 32 & 0xffff, &record, NULL) == 0)
+			fn(ctx, &record);
 		else if (n)
 			++*damaged;
 		at += n ? n : 8;
@@ -206,6 +209,20 @@ static int copy_out(struct timer_ring *r, uint8_t *to, size_t size, struct err *
 	return 0;
 }
 
+/* What is in it is of no use any more. */
+static void make_piece(struct timer_ring *r, uint64_t size)
+{
+	uint64_t bytes = r->piece_bytes ? r->piece_bytes : PIECE_BYTES_MIN;
+
+	if (size <= r->piece_bytes)
+		return;
+	while (bytes < size)
+		bytes *= 2;
+	free(r->piece);
+	r->piece = xrealloc(NULL, 1, bytes);
+	r->piece_bytes = bytes;
+}
+
 /* Up to head, or what fits.  Returns how many bytes are done with, 0: no more. */
 static int64_t drain_piece(struct timer_ring *r, bool is_final, timer_ring_fn *fn,
 			   void *ctx, struct err *e)
@@ -215,10 +232,9 @@ static int64_t drain_piece(struct timer_ring *r, bool is_final, timer_ring_fn *f
 	size_t done;
 	int rc;
 
-	if (!r->piece)
-		r->piece = xcalloc(1, r->bytes < PIECE_BYTES ? r->bytes : PIECE_BYTES);
 	if (!is_last)
 		size = PIECE_BYTES;
+	make_piece(r, size);
 	rc = copy_out(r, r->piece, (size_t)size, e);
 	if (rc < 0)
 		return rc;
