@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -24,9 +23,14 @@ static void open_ready(struct timer_claim *c, uint32_t i, const struct timer_dir
 	fn(ctx, ring);
 }
 
+static bool has_gone(uint32_t pid)
+{
+	return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
 static bool is_gone(struct timer_claim *c, uint64_t now_ns)
 {
-	if (kill((pid_t)c->pid, 0) == 0 || errno != ESRCH)
+	if (!has_gone(c->pid))
 		c->gone_ns = 0;
 	else if (!c->gone_ns)
 		c->gone_ns = now_ns;
@@ -44,19 +48,47 @@ static void look_at(struct timer_claim *c, uint32_t i, uint64_t now_ns,
 	*c = (struct timer_claim){ 0 };
 }
 
+static bool read_pids(const struct timer_directory *d,
+		      uint32_t pids[WIRE_SAMPLER_N_RINGS_MAX])
+{
+	const ssize_t size = WIRE_SAMPLER_N_RINGS_MAX * sizeof(*pids);
+
+	return pread(d->control_fd, pids, (size_t)size,
+		     offsetof(struct wire_sampler_control, claims)) == size;
+}
+
+static void know_pid(struct timer_claim *c, uint32_t pid)
+{
+	if (c->state != TIMER_CLAIM_OPEN && c->pid != pid)
+		*c = (struct timer_claim){ .pid = pid };
+}
+
+void timer_claims_look_for_gone(struct timer_claims *c, const struct timer_directory *d)
+{
+	uint32_t pids[WIRE_SAMPLER_N_RINGS_MAX];
+
+	if (!read_pids(d, pids))
+		return;
+	for (uint32_t i = 0; i < d->n_rings; i++) {
+		struct timer_claim *x = &c->at[i];
+
+		know_pid(x, pids[i]);
+		if (x->state == TIMER_CLAIM_NEW && x->pid)
+			x->was_gone = has_gone(x->pid);
+	}
+}
+
 void timer_claims_look(struct timer_claims *c, struct timer_directory *d, uint64_t now_ns,
 		       timer_claims_fn *fn, void *ctx)
 {
 	uint32_t pids[WIRE_SAMPLER_N_RINGS_MAX], n_claimed = 0;
 
-	if (pread(d->control_fd, pids, sizeof(pids),
-		  offsetof(struct wire_sampler_control, claims)) != sizeof(pids))
+	if (!read_pids(d, pids))
 		return;
 	for (uint32_t i = 0; i < d->n_rings; i++) {
 		struct timer_claim *x = &c->at[i];
 
-		if (x->state != TIMER_CLAIM_OPEN && x->pid != pids[i])
-			*x = (struct timer_claim){ .pid = pids[i] };
+		know_pid(x, pids[i]);
 		if (!pids[i])
 			continue;
 		n_claimed++;
@@ -64,6 +96,13 @@ void timer_claims_look(struct timer_claims *c, struct timer_directory *d, uint64
 	}
 	if (n_claimed > d->n_rings / 2)
 		timer_directory_add_rings(d);
+}
+
+bool timer_claims_was_gone(const struct timer_claims *c, const struct timer_ring *ring)
+{
+	uint32_t i = timer_ring_claim(ring);
+
+	return i < WIRE_SAMPLER_N_RINGS_MAX && c->at[i].was_gone;
 }
 
 void timer_claims_give_back(struct timer_claims *c, struct timer_ring *ring)

@@ -369,8 +369,10 @@ static void take(void *ctx, const struct timer_record *r)
 void timer_image_drain(struct timer_image *m, uint64_t now_ns, bool is_final)
 {
 	/* A ring that its owner has spoilt costs that process' samples only. */
-	if (timer_ring_drain(m->ring, now_ns, is_final, take, m, NULL) < 0)
+	if (!m->is_drained &&
+	    timer_ring_drain(m->ring, now_ns, is_final, take, m, NULL) < 0)
 		m->totals->damaged++;
+	m->is_drained |= is_final;
 }
 
 static void add_totals(struct timer_totals *t, const struct timer_ring *ring)

@@ -86,6 +86,7 @@ struct timer_image {
 	struct map shares; /* tid → intervals not yet in a sample, for coarser plans */
 	bool has_outside;  /* a pc in none of the ranges was seen */
 	struct map strangers; /* children without a ring → since when, 0: said */
+	bool is_drained;      /* to its end */
 	bool is_over;
 	void *traced; /* what timer_tracing keeps of it, and frees at its end */
 	struct late_image *late;      /* of a tracer; NULL: not yet */

@@ -173,11 +173,15 @@ static void add_image(void *looking, struct timer_ring *ring)
 {
 	struct looking *l = looking;
 	struct timer_images *s = l->images;
+	struct timer_image *m;
 
-	if (ring)
-		*vec_push(&s->all) = timer_image_new(ring, l->claims, &s->totals);
-	else
+	if (!ring) {
 		s->totals.damaged++;
+		return;
+	}
+	m = timer_image_new(ring, l->claims, &s->totals);
+	m->is_gone = timer_claims_was_gone(l->claims, ring) && !s->totals.lag_ns;
+	*vec_push(&s->all) = m;
 }
 
 /* False: the target is making it. */
@@ -286,9 +290,13 @@ static bool is_too_new(struct timer_image *m, uint64_t now_ns)
 	return now_ns - m->found_ns < m->totals->lag_ns;
 }
 
-/* Who is gone has made all its rings, and written everything: ask before looking. */
+/* Who is gone has made all its rings, and written everything: ask before looking.  Most
+ * short processes come and go between two looks. */
 static void look_for_gone(struct timer_images *s, uint64_t now_ns)
 {
+	timer_claims_look_for_gone(&s->claims, &s->directory);
+	vec_each(p, &s->more)
+		timer_claims_look_for_gone(&(*p)->claims, &(*p)->directory);
 	vec_each(m, &s->all)
 		if (!(*m)->is_over && !is_too_new(*m, now_ns))
 			(*m)->is_gone = !timer_image_check(*m, now_ns);
@@ -309,7 +317,7 @@ static bool take_all(struct timer_images *s, uint64_t now_ns, bool is_final)
 			timer_image_replace(m->previous, m);
 		m->previous = NULL;
 		if (!m->is_over)
-			timer_image_drain(m, now_ns, false);
+			timer_image_drain(m, now_ns, m->is_gone);
 		if (!m->is_over && s->totals.tracing)
 			is_busy |= s->totals.tracing->go_on(m);
 	}
@@ -320,6 +328,8 @@ static bool take_all(struct timer_images *s, uint64_t now_ns, bool is_final)
 static bool has_new_child(struct timer_images *s, const struct timer_image *m,
 			  uint64_t now_ns)
 {
+	if (!s->totals.lag_ns) /* none is too new */
+		return false;
 	vec_each(x, &s->all)
 		if ((*x)->ppid == m->pid && *x != m && is_too_new(*x, now_ns))
 			return true;

@@ -184,6 +184,36 @@ static void what_a_killed_process_wrote_is_read_before_its_ring_is_free(void **s
 	assert_int_equal(n_claimed(f), 0);
 }
 
+/* Only then is it known that it has written everything. */
+static void who_has_gone_before_the_look_is_told_from_who_goes_during_it(void **state)
+{
+	struct fixture *f = *state;
+	struct ring mine;
+
+	f->control->n_rings = 1;
+	timer_claims_look_for_gone(&f->claims, &f->directory);
+	die_with_a_ring(f, true);
+	look(f, SECOND);
+	assert_int_equal(f->n_found, 1);
+	assert_false(timer_claims_was_gone(&f->claims, f->found));
+	timer_claims_give_back(&f->claims, f->found);
+
+	die_with_a_ring(f, true);
+	timer_claims_look_for_gone(&f->claims, &f->directory);
+	look(f, SECOND);
+	assert_int_equal(f->n_found, 2);
+	assert_true(timer_claims_was_gone(&f->claims, f->found));
+	timer_claims_give_back(&f->claims, f->found);
+
+	assert_true(claim(f, &mine, getpid()));
+	mine.header->magic = WIRE_SAMPLER_MAGIC;
+	timer_claims_look_for_gone(&f->claims, &f->directory);
+	look(f, SECOND);
+	assert_int_equal(f->n_found, 3);
+	assert_false(timer_claims_was_gone(&f->claims, f->found));
+	ring_unmap(&mine);
+}
+
 static void a_ring_that_is_none_is_told_once_and_freed_with_its_process(void **state)
 {
 	struct fixture *f = *state;
@@ -259,6 +289,8 @@ int main(void)
 		IN_DIRECTORY(who_is_killed_before_its_ring_is_ready_leaves_it_to_others),
 		IN_DIRECTORY(who_is_still_there_may_take_its_time),
 		IN_DIRECTORY(what_a_killed_process_wrote_is_read_before_its_ring_is_free),
+		IN_DIRECTORY(
+			who_has_gone_before_the_look_is_told_from_who_goes_during_it),
 		IN_DIRECTORY(a_ring_that_is_none_is_told_once_and_freed_with_its_process),
 		IN_DIRECTORY(there_are_always_as_many_rings_free_as_taken_up_to_a_limit),
 		IN_DIRECTORY(without_memory_for_more_it_goes_on_with_what_there_is),

@@ -153,6 +153,71 @@ static void what_is_replaced_stays_until_what_replaces_it_begins(void **state)
 	assert_int_equal(s->all.n, 0);
 }
 
+#define CLAIM_AT (off_t) offsetof(struct wire_sampler_control, claims)
+
+/* The first ring of the control file. */
+static void claim_ready(const struct timer_images *s, pid_t owner)
+{
+	const uint32_t pid = (uint32_t)owner;
+	const struct wire_sampler_ring header = { .magic = WIRE_SAMPLER_MAGIC,
+						  .version = WIRE_SAMPLER_VERSION,
+						  .ring_bytes = BYTES,
+						  .pid = pid,
+						  .start_ns = 1 };
+
+	assert_int_equal(pwrite(s->directory.control_fd, &header, sizeof(header),
+				(off_t)wire_sampler_ring_at(0, BYTES)),
+			 sizeof(header));
+	assert_int_equal(pwrite(s->directory.control_fd, &pid, sizeof(pid), CLAIM_AT),
+			 sizeof(pid));
+}
+
+static uint32_t claimed_by(const struct timer_images *s)
+{
+	uint32_t pid;
+
+	assert_int_equal(pread(s->directory.control_fd, &pid, sizeof(pid), CLAIM_AT),
+			 sizeof(pid));
+	return pid;
+}
+
+static void who_came_and_went_since_the_last_look_is_done_with_at_once(void **state)
+{
+	struct timer_images *s = *state;
+	pid_t pid = that_has_ended();
+
+	claim_ready(s, pid);
+	timer_images_drain(s, false);
+	assert_int_equal(s->totals.n_images, 1);
+	assert_int_equal(s->all.n, 0);
+	assert_int_equal(claimed_by(s), 0);
+
+	claim_ready(s, getpid());
+	for (unsigned i = 0; i < 3; i++)
+		timer_images_drain(s, false);
+	assert_int_equal(s->totals.n_images, 2);
+	assert_int_equal(s->all.n, 1);
+	assert_int_equal(claimed_by(s), getpid());
+}
+
+/* Then others may tell of it first, and it waits until they have. */
+static void who_is_too_new_is_not_done_with_though_it_has_gone(void **state)
+{
+	struct timer_images *s = *state;
+	pid_t pid = that_has_ended();
+
+	s->totals.lag_ns = UINT64_C(3600) * 1000000000;
+	claim_ready(s, pid);
+	timer_images_drain(s, false);
+	timer_images_drain(s, false);
+	assert_int_equal(s->all.n, 1);
+	assert_int_equal(claimed_by(s), pid);
+	s->totals.lag_ns = 0;
+	timer_images_drain(s, false);
+	assert_int_equal(s->all.n, 0);
+	assert_int_equal(claimed_by(s), 0);
+}
+
 int main(void)
 {
 #define IN_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -161,6 +226,8 @@ int main(void)
 		IN_DIRECTORY(a_ring_that_takes_its_time_is_found_when_it_is_ready),
 		IN_DIRECTORY(what_is_as_it_was_is_not_read_again),
 		IN_DIRECTORY(what_is_replaced_stays_until_what_replaces_it_begins),
+		IN_DIRECTORY(who_came_and_went_since_the_last_look_is_done_with_at_once),
+		IN_DIRECTORY(who_is_too_new_is_not_done_with_though_it_has_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
