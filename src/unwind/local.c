@@ -35,6 +35,9 @@ struct unwind_local_cache {
 	struct step_memo returns; /* from a module to elsewhere */
 };
 
+_Static_assert(sizeof(struct unwind_local_cache) <= UNWIND_LOCAL_CACHE_MAX,
+	       "there is room for it");
+
 struct walk {
 	struct unwind_local_cache *cache; /* NULL: must not be used */
 	bool is_owner;			  /* may write to the cache */

@@ -20,6 +20,8 @@
 
 /* Size of the zeroed per-thread memory that unwind_local() needs. */
 size_t unwind_local_cache_bytes(void);
+/* At most so many, where there must be room before it is known. */
+#define UNWIND_LOCAL_CACHE_MAX (512 << 10)
 
 struct unwind_local_cache;
 
