@@ -66,21 +66,53 @@ static void tell_start(struct ring *ring, const struct wire_sampler_start *start
 
 	r.time_ns = ring->header->start_ns;
 	r.ppid = ring->header->ppid;
-	if (r.origin != WIRE_SAMPLER_FORK)
+	if (r.origin != WIRE_SAMPLER_FORK) { /* else both are its parent's */
 		n = sys_readlink("/proc/self/exe", path, sizeof(path));
-	meeting_comm(r.comm);
+		meeting_comm(r.comm);
+	}
 	ring_write(ring, WIRE_SAMPLER_START, &r, sizeof(r), path, n > 0 ? (size_t)n : 0);
+}
+
+/* Addresses, not memory; but a program may be allowed no more than so many. */
+#define RINGS_BYTES_MAX (UINT64_C(64) << 20)
+
+/* Also those that the file does not have yet: nobody can claim them before it has. */
+void meeting_map_rings(struct meeting *m)
+{
+	uint64_t first = wire_sampler_ring_at(0, m->control->ring_bytes);
+	uint64_t each = wire_sampler_ring_at(1, m->control->ring_bytes) - first;
+	uint64_t n = RINGS_BYTES_MAX / each;
+	int fd = open_control_file(m);
+
+	if (fd < 0)
+		return;
+	if (n > WIRE_SAMPLER_N_RINGS_MAX)
+		n = WIRE_SAMPLER_N_RINGS_MAX;
+	m->n_rings = (uint32_t)n;
+	m->rings = sys_map_at(n * each, MAP_SHARED, fd, first);
+	sys_close(fd);
+}
+
+static bool claim(const struct meeting *m, int control_fd, int pid, struct ring *ret)
+{
+	int fd = control_fd;
+	bool is_claimed;
+
+	if (m->rings && ring_claim_mapped(ret, m->control, m->rings, m->n_rings, pid))
+		return true;
+	if (fd < 0)
+		fd = open_control_file(m);
+	if (fd < 0)
+		return false;
+	is_claimed = ring_claim(ret, m->control, fd, pid);
+	sys_close(fd);
+	return is_claimed;
 }
 
 bool meeting_ring(const struct meeting *m, int control_fd,
 		  const struct wire_sampler_start *start, struct ring *ret)
 {
-	int fd = control_fd >= 0 ? control_fd : open_control_file(m);
-	bool is_claimed = fd >= 0 && ring_claim(ret, m->control, fd, (int)start->pid);
-
-	if (fd >= 0)
-		sys_close(fd);
-	if (!is_claimed &&
+	if (!claim(m, control_fd, (int)start->pid, ret) &&
 	    !ring_create(ret, m->directory, m->control->ring_bytes, (int)start->pid)) {
 		ring_count(&m->control->n_refused, 1);
 		return false;

@@ -12,6 +12,8 @@
 
 struct meeting {
 	struct wire_sampler_control *control; /* NULL: none */
+	void *rings; /* the control file's first, for children; NULL: not mapped */
+	uint32_t n_rings;
 	char directory[WIRE_SAMPLER_DIRECTORY_MAX];
 };
 
@@ -24,6 +26,8 @@ bool meeting_is_deserted(const struct meeting *m);
  * it once its magic is there.  After a fork control_fd is -1: the file is opened anew. */
 bool meeting_ring(const struct meeting *m, int control_fd,
 		  const struct wire_sampler_start *start, struct ring *ret);
+/* Map rings of the control file, so that forked children have theirs at once. */
+void meeting_map_rings(struct meeting *m);
 /* The calling thread's name. */
 void meeting_comm(char ret[16]);
 

@@ -90,12 +90,15 @@ bool ring_create(struct ring *r, const char *directory, uint64_t bytes, int pid)
 }
 
 /* Every process begins to search elsewhere, so that they seldom meet. */
-static bool take_free(struct wire_sampler_control *control, uint32_t pid, uint32_t *ret)
+static bool take_free(struct wire_sampler_control *control, uint32_t n_mapped,
+		      uint32_t pid, uint32_t *ret)
 {
 	uint32_t n = control->n_rings;
 
 	if (n > WIRE_SAMPLER_N_RINGS_MAX)
 		return false;
+	if (n > n_mapped)
+		n = n_mapped;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t at = (pid + i) % n;
 		uint32_t was = 0;
@@ -116,7 +119,7 @@ bool ring_claim(struct ring *r, struct wire_sampler_control *control, int contro
 	uint32_t i;
 	void *p;
 
-	if (!take_free(control, (uint32_t)pid, &i))
+	if (!take_free(control, WIRE_SAMPLER_N_RINGS_MAX, (uint32_t)pid, &i))
 		return false;
 	p = sys_map_at(WIRE_SAMPLER_RECORDS_AT + bytes, MAP_SHARED, control_fd,
 		       wire_sampler_ring_at(i, bytes));
@@ -125,6 +128,21 @@ bool ring_claim(struct ring *r, struct wire_sampler_control *control, int contro
 		return false;
 	}
 	begin(r, p, bytes, pid, sys_clock_ns(CLOCK_MONOTONIC));
+	return true;
+}
+
+bool ring_claim_mapped(struct ring *r, struct wire_sampler_control *control, void *rings,
+		       uint32_t n, int pid)
+{
+	uint64_t bytes = control->ring_bytes;
+	uint32_t i;
+
+	if (!take_free(control, n, (uint32_t)pid, &i))
+		return false;
+	begin(r,
+	      (uint8_t *)rings + wire_sampler_ring_at(i, bytes) -
+		      WIRE_SAMPLER_CONTROL_BYTES,
+	      bytes, pid, sys_clock_ns(CLOCK_MONOTONIC));
 	return true;
 }
 

@@ -24,6 +24,9 @@ struct ring {
 /* Claim one of the control file's rings and map it; false when none is free. */
 bool ring_claim(struct ring *r, struct wire_sampler_control *control, int control_fd,
 		int pid);
+/* The same of the first n, which are mapped already and stay it. */
+bool ring_claim_mapped(struct ring *r, struct wire_sampler_control *control, void *rings,
+		       uint32_t n, int pid);
 /* Make the file of this process in directory and map it.  Fails when the pages cannot
  * all be had now, because touching them later must never fail. */
 bool ring_create(struct ring *r, const char *directory, uint64_t bytes, int pid);

@@ -171,7 +171,8 @@ static void forked(void)
 		return;
 	}
 	runtime.pid = sys_getpid();
-	ring_unmap(&runtime.ring);
+	if (!runtime.meeting.rings)
+		ring_unmap(&runtime.ring);
 	account_forget();
 	slot_after_fork(mine);
 	runtime.is_on = runtime.meeting.control->flags & WIRE_SAMPLER_FOLLOW &&
@@ -183,6 +184,16 @@ static void forked(void)
 		mine = slot_new();
 	if (mine)
 		runtime_arm(mine, runtime.pid, ACCOUNT_MAIN);
+}
+
+/* In the parent.  Who forks again, as a shell does, will go on with it: mapping the rings
+ * for all children to come costs less than each mapping its own. */
+static void has_forked(void)
+{
+	if (runtime.is_on && !sandbox_is_on() &&
+	    __atomic_add_fetch(&runtime.n_forks, 1, __ATOMIC_RELAXED) == 2 &&
+	    !runtime.meeting.rings)
+		meeting_map_rings(&runtime.meeting);
 }
 
 void runtime_check_fork(void)
@@ -263,9 +274,9 @@ static void begin(int control_fd)
 		prepare_locked();
 	install_handler(0);
 	if (__register_atfork)
-		__register_atfork(NULL, NULL, forked, NULL);
+		__register_atfork(NULL, has_forked, forked, NULL);
 	else if (pthread_atfork)
-		pthread_atfork(NULL, NULL, forked);
+		pthread_atfork(NULL, has_forked, forked);
 	arm_main_thread(auxiliary(AT_RANDOM));
 }
 

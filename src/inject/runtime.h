@@ -28,6 +28,7 @@ struct runtime {
 	int signal;
 	struct meeting meeting;
 	struct ring ring;
+	uint32_t n_forks;	      /* by this process */
 	bool is_prepared;	      /* the first sample was near */
 	uintptr_t text_lo, text_hi;   /* this library, when prepared */
 	struct sys_sigaction chained; /* the C library's handler of the signal */

@@ -294,6 +294,18 @@ def ten_thousand_forks():
 
 
 @test
+def children_of_who_forks_again_and_again_need_no_file_to_be_sampled():
+    """Nobody can open any after that."""
+    spin = 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo $BASHPID'
+    p = run('bash', '-c', f'(:); (:); (:); ulimit -n 3; ({spin})', options=['-i', '1ms', '--source', 'timer'])
+    assert p.returncode == 0, p.stderr
+    r = report('--by', 'process')
+    assert not [f for f in r['quality']['facts'] if f['name'] == 'processes-without-ring'], r['quality']
+    spinning = [row for row in r['rows'] if f'pid {p.stdout.strip()} ' in row['name'] + ' ']
+    assert spinning and spinning[0]['exclusive']['cpu-time'] > 0.9 * r['total']['cpu-time'], r['rows']
+
+
+@test
 def a_thousand_threads():
     p = run(program('storm'), 'threads', '1000', options=['-i', '1ms'])
     assert p.returncode == 0 and p.stdout == '1000 done\n', p

@@ -302,6 +302,52 @@ static void what_an_earlier_owner_left_in_a_claimed_ring_is_never_read(void **st
 	unlink(path);
 }
 
+/* As a shell's children have theirs. */
+static void a_ring_that_is_mapped_among_all_is_as_good_as_one_that_is_alone(void **state)
+{
+	char path[] = "/tmp/dwell-control-XXXXXX";
+	int fd = mkstemp(path);
+	size_t at = wire_sampler_ring_at(0, BYTES);
+	size_t size = wire_sampler_ring_at(8, BYTES) - at; /* more than there are */
+	struct wire_sampler_control *control;
+	struct ring rings[2] = { 0 }, third = { 0 };
+	void *all;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, (off_t)wire_sampler_ring_at(2, BYTES)), 0);
+	control = mmap(NULL, WIRE_SAMPLER_CONTROL_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_SHARED, fd, 0);
+	all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
+	assert_true(control != MAP_FAILED && all != MAP_FAILED);
+	control->ring_bytes = BYTES;
+	control->n_rings = 2;
+	/* Not one that is behind what is mapped. */
+	assert_true(ring_claim_mapped(&third, control, all, 1, 78));
+	assert_false(ring_claim_mapped(&third, control, all, 1, 79));
+	control->claims[0] = 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_true(ring_claim_mapped(&rings[i], control, all, 8, (int)i + 78));
+		rings[i].header->magic = WIRE_SAMPLER_MAGIC;
+		assert_true(write_thread(&rings[i], i + 1));
+	}
+	assert_false(ring_claim_mapped(&third, control, all, 8, 80));
+	for (uint32_t i = 0; i < 2; i++) {
+		struct timer_ring *recorder;
+		struct seen s = { 0 };
+
+		assert_int_equal(timer_ring_open_claimed(fd, i, BYTES, &recorder, NULL),
+				 0);
+		assert_int_equal(timer_ring_header(recorder)->pid, control->claims[i]);
+		assert_int_equal(timer_ring_drain(recorder, 0, true, note, &s, NULL), 0);
+		assert_int_equal(s.n, 1);
+		timer_ring_free(recorder);
+	}
+	munmap(all, size);
+	munmap(control, WIRE_SAMPLER_CONTROL_BYTES);
+	close(fd);
+	unlink(path);
+}
+
 int main(void)
 {
 #define IN_BOTH(f) cmocka_unit_test_setup_teardown(f, open_both, close_both)
@@ -316,6 +362,8 @@ int main(void)
 		IN_BOTH(what_a_thread_waits_for_is_read_beside_the_records),
 		cmocka_unit_test(
 			what_an_earlier_owner_left_in_a_claimed_ring_is_never_read),
+		cmocka_unit_test(
+			a_ring_that_is_mapped_among_all_is_as_good_as_one_that_is_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
