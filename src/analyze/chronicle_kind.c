@@ -77,7 +77,7 @@ static size_t event_of(const struct profile *p, size_t column)
 {
 	size_t i = 0;
 
-	if (!(track_is_shown(p, column) || track_is_each(p, column)) ||
+	if (!(track_is_shown(p, column) || track_is_instead(p, column)) ||
 	    track_is_told_one_by_one(p, column))
 		return N_EVENTS;
 	while (i < N_EVENTS && strcmp(events[i].event, profile_column(p, column)->name))

@@ -63,6 +63,16 @@ static const char *each_of(const char *sum)
 	return NULL;
 }
 
+/* Requests of io_uring are summed only, and what a ring had no room for.  A filter
+ * chooses of sums when they were told. */
+static bool is_all(const struct profile *p, const struct profile_column *sum,
+		   const struct profile_column *each)
+{
+	return each->total_weight &&
+	       (profile_is_filtered(p) ||
+		each->total_weight >= sum->total_weight - sum->total_weight / 100);
+}
+
 bool track_is_told_one_by_one(const struct profile *p, size_t column)
 {
 	const struct profile_column *c = profile_column(p, column);
@@ -71,9 +81,23 @@ bool track_is_told_one_by_one(const struct profile *p, size_t column)
 	for (size_t i = 0; each && i < profile_n_columns(p); i++) {
 		const struct profile_column *x = profile_column(p, i);
 
-		if (x->source == c->source && x->total_weight && track_is_each(p, i) &&
+		if (x->source == c->source && track_is_each(p, i) &&
 		    strcmp(x->name, each) == 0)
-			return true;
+			return is_all(p, c, x);
+	}
+	return false;
+}
+
+bool track_is_instead(const struct profile *p, size_t column)
+{
+	const struct profile_column *x = profile_column(p, column);
+
+	for (size_t i = 0; track_is_each(p, column) && i < profile_n_columns(p); i++) {
+		const struct profile_column *c = profile_column(p, i);
+		const char *each = each_of(c->name);
+
+		if (each && c->source == x->source && strcmp(x->name, each) == 0)
+			return is_all(p, c, x);
 	}
 	return false;
 }

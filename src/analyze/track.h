@@ -28,8 +28,10 @@ bool track_has_spans(const struct profile *p, size_t column);
 uint64_t track_end_ns(const struct profile *p, const struct profile_sample *s);
 /* Each sample is of one event, at its time; sums of these are another column. */
 bool track_is_each(const struct profile *p, size_t column);
-/* A column of sums of which there is each by itself as well. */
+/* A column of sums, all of which is there one by one as well. */
 bool track_is_told_one_by_one(const struct profile *p, size_t column);
+/* A column of each by itself that has all that is summed up. */
+bool track_is_instead(const struct profile *p, size_t column);
 /* What is shown unasked: no more detail than tables have, and no part twice. */
 bool track_is_shown(const struct profile *p, size_t column);
 /* enum event_flag of the event that a column is of. */

@@ -11,8 +11,9 @@
 /* Of source. */
 struct place {
 	const char *file;
-	size_t nth; /* file of the block */
 	uint32_t line;
+	size_t at;    /* by the instruction that it is of */
+	size_t first; /* the same of the first place in the file */
 };
 
 struct places {
@@ -24,28 +25,49 @@ static void places_fini(struct places *p)
 	vec_fini(&p->list);
 }
 
-/* The file that the block begins in comes first. */
-static void note_place(struct places *p, const struct sym_line_row *line)
+static int order(uint64_t a, uint64_t b)
 {
-	struct place new = { line->file, p->list.n, line->line };
-
-	vec_each(x, &p->list) {
-		if (x->file != line->file && strcmp(x->file, line->file) != 0)
-			continue;
-		if (x->line == line->line)
-			return;
-		new.nth = x->nth;
-	}
-	*vec_push(&p->list) = new;
+	return (a > b) - (a < b);
 }
 
-static int by_file_and_line(const void *a, const void *b)
+static int by_file(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	int ret = x->file == y->file ? 0 : strcmp(x->file, y->file);
+
+	return ret ? ret : order(x->at, y->at);
+}
+
+static int by_first_and_line(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	if (x->nth != y->nth)
-		return x->nth < y->nth ? -1 : 1;
-	return (x->line > y->line) - (x->line < y->line);
+	return x->first != y->first ? order(x->first, y->first) : order(x->line, y->line);
+}
+
+static bool is_same(const struct place *x, const struct place *y)
+{
+	return x->first == y->first && x->line == y->line;
+}
+
+/* The file that the block begins in comes first; each line is there once. */
+static void sort_places(struct places *p)
+{
+	size_t n = 0;
+
+	if (!p->list.n)
+		return;
+	qsort(p->list.at, p->list.n, sizeof(*p->list.at), by_file);
+	for (size_t i = 0; i < p->list.n; i++) {
+		struct place *x = &p->list.at[i];
+
+		x->first = i && !strcmp(x->file, x[-1].file) ? x[-1].first : x->at;
+	}
+	qsort(p->list.at, p->list.n, sizeof(*p->list.at), by_first_and_line);
+	for (size_t i = 0; i < p->list.n; i++)
+		if (!n || !is_same(&p->list.at[i], &p->list.at[n - 1]))
+			p->list.at[n++] = p->list.at[i];
+	p->list.n = n;
 }
 
 static void find_places(const struct calc_view *v, uint32_t block, struct places *ret)
@@ -57,10 +79,11 @@ static void find_places(const struct calc_view *v, uint32_t block, struct places
 		const struct sym_line_row *line = calc_view_line(v, p->steps[i].address);
 
 		if (line && line->file && line->line)
-			note_place(ret, line);
+			*vec_push(&ret->list) = (struct place){ .file = line->file,
+								.line = line->line,
+								.at = i };
 	}
-	if (ret->list.n)
-		qsort(ret->list.at, ret->list.n, sizeof(*ret->list.at), by_file_and_line);
+	sort_places(ret);
 }
 
 static void put_source(const struct calc_view *v, struct json *j, uint32_t block)
@@ -71,13 +94,13 @@ static void put_source(const struct calc_view *v, struct json *j, uint32_t block
 	json_key(j, "source");
 	json_array(j);
 	for (size_t i = 0; i < p.list.n;) {
-		size_t nth = p.list.at[i].nth;
+		size_t first = p.list.at[i].first;
 
 		json_object(j);
 		json_key_str(j, "file", p.list.at[i].file);
 		json_key(j, "lines");
 		json_array(j);
-		for (; i < p.list.n && p.list.at[i].nth == nth; i++)
+		for (; i < p.list.n && p.list.at[i].first == first; i++)
 			json_u64(j, p.list.at[i].line);
 		json_array_end(j);
 		json_object_end(j);
@@ -184,20 +207,19 @@ static void put_leaving(const struct procedure *p, struct json *j, uint32_t way)
 		json_key_u64(j, "to_address", target);
 }
 
-/* Of all that go the same block's ways. */
-static void put_share(const struct calc_view *v, struct json *j, uint32_t way)
+/* How often any of a block's ways was gone. */
+static double all_taken(const struct calc_view *v, uint32_t block)
 {
-	const struct procedure_block *b =
-		&v->code.procedure->blocks[v->code.procedure->ways[way].from];
+	const struct procedure_block *b = &v->code.procedure->blocks[block];
 	double all = 0;
 
 	for (uint32_t i = b->first_out; i < b->first_out + b->n_out; i++)
 		all += function_code_taken(&v->code, i);
-	if (all > 0)
-		json_key_double(j, "share", function_code_taken(&v->code, way) / all);
+	return all;
 }
 
-static void put_way(const struct calc_view *v, struct json *j, uint32_t way)
+/* all: how often any of the ways of its block was gone. */
+static void put_way(const struct calc_view *v, struct json *j, uint32_t way, double all)
 {
 	const struct procedure *p = v->code.procedure;
 	const struct procedure_way *w = &p->ways[way];
@@ -214,8 +236,8 @@ static void put_way(const struct calc_view *v, struct json *j, uint32_t way)
 		put_leaving(p, j, way);
 	}
 	code_json_way(v, j, way);
-	if (w->from != PROCEDURE_OUTSIDE)
-		put_share(v, j, way);
+	if (w->from != PROCEDURE_OUTSIDE && all > 0)
+		json_key_double(j, "share", function_code_taken(&v->code, way) / all);
 	json_object_end(j);
 }
 
@@ -240,15 +262,20 @@ static uint32_t put_ways(const struct calc_view *v, const struct cfg_choice *cho
 			 struct json *j)
 {
 	const struct procedure *p = v->code.procedure;
-	uint32_t n_left_out = 0;
+	uint32_t n_left_out = 0, from = PROCEDURE_OUTSIDE;
+	double all = 0;
 
 	json_key(j, "ways");
 	json_array(j);
-	for (uint32_t i = 0; i < p->n_ways; i++)
+	for (uint32_t i = 0; i < p->n_ways; i++) {
+		if (p->ways[i].from != from && p->ways[i].from != PROCEDURE_OUTSIDE)
+			all = all_taken(v, p->ways[i].from);
+		from = p->ways[i].from;
 		if (is_in(choice, p->ways[i].from) && is_in(choice, p->ways[i].to))
-			put_way(v, j, i);
+			put_way(v, j, i, all);
 		else
 			n_left_out++;
+	}
 	for (uint32_t i = 0; i < p->n_blocks; i++)
 		if (p->blocks[i].has_unknown_ways_in && choice->is_in[i])
 			put_unknown_way_in(p, j, i);

@@ -487,7 +487,8 @@ static void put_late(const struct report *r, FILE *out)
 	if (!profile_has_late_sums(r->profile))
 		return;
 	buf_puts(&b, "what is summed up counts when its sum was told, up to a second "
-		     "later: 'interval == N' has all of an interval");
+		     "later: 'interval == N' has all of an interval, but of one that the "
+		     "program's own mark ended");
 	report_text_labelled(r, "by time", &b, out);
 }
 

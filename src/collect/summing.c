@@ -482,20 +482,20 @@ static void tick(struct summing *s, uint64_t now_ns)
 }
 
 /* What is forgotten behind this, or is the last, does not wait. */
-static void write_sums(struct summing *s, uint64_t now_ns, bool is_whole)
+static void write_sums(struct summing *s, uint64_t now_ns, bool is_last)
 {
 	uint32_t generation;
 	int closing = system_threads_closing(s->loaded->threads, &generation);
 
 	for (int table = 0; table < 2; table++)
-		if (is_whole || table == closing)
+		if (is_last || table == closing)
 			system_counts_write(s->counts, (unsigned)table, now_ns);
 		else
 			system_counts_write_known(s->counts, (unsigned)table, now_ns);
 }
 
 /* is_whole: what goes on is charged up to now. */
-static void drain(struct summing *s, uint64_t now_ns, bool is_whole)
+static void drain(struct summing *s, uint64_t now_ns, bool is_whole, bool is_last)
 {
 	uint64_t since_ns = s->drained_ns;
 	uint32_t generation;
@@ -504,7 +504,7 @@ static void drain(struct summing *s, uint64_t now_ns, bool is_whole)
 	s->drained_ns = now_ns;
 	system_threads_drain(s->loaded->threads, is_whole);
 	note_fetch(s);
-	write_sums(s, now_ns, is_whole);
+	write_sums(s, now_ns, is_last);
 	if (s->writer && since_ns)
 		writer_date(s->writer, since_ns);
 	/* That it could not be written is the writer's to tell. */
@@ -593,7 +593,7 @@ int summing_start(struct recorder *r, struct err *e)
 		rc = s->kind->start(s->programs, e);
 	/* What came while nobody was there has filled the rings. */
 	if (rc == 0 && s->has_left)
-		drain(s, clock_monotonic_ns(), false);
+		drain(s, clock_monotonic_ns(), false, false);
 	return rc;
 }
 
@@ -617,7 +617,7 @@ bool summing_left(const struct recorder *r, struct recorder_left *ret)
 
 void summing_drain(struct recorder *r, uint64_t now_ns)
 {
-	drain((struct summing *)r, now_ns, true);
+	drain((struct summing *)r, now_ns, true, false);
 }
 
 void summing_work(struct recorder *r, uint64_t now_ns)
@@ -629,7 +629,7 @@ void summing_work(struct recorder *r, uint64_t now_ns)
 		system_threads_fetch(s->loaded->threads);
 		note_fetch(s);
 		if (system_threads_is_filling(s->loaded->threads))
-			drain(s, now_ns, false);
+			drain(s, now_ns, false, false);
 	} while (system_images_load(s->code.images));
 	if (now_ns - s->jittered_ns >= JITTER_NS) {
 		s->jittered_ns = now_ns;
@@ -639,7 +639,7 @@ void summing_work(struct recorder *r, uint64_t now_ns)
 			s->kind->jitter(s->programs);
 	}
 	if (now_ns - s->drained_ns >= s->drain_ns)
-		drain(s, now_ns, false);
+		drain(s, now_ns, false, false);
 }
 
 void summing_pause(struct recorder *r, bool is_paused)
@@ -679,7 +679,7 @@ int summing_end(struct recorder *r, uint64_t now_ns, bool has_symbols, struct er
 	struct summing *s = (struct summing *)r;
 	struct recorder_status st;
 
-	drain(s, now_ns, true);
+	drain(s, now_ns, true, true);
 	summing_status(r, &st);
 	if (s->kind->note)
 		s->kind->note(s->programs, s->writer);

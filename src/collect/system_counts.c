@@ -28,7 +28,7 @@ struct counted {
 /* One of what was summed, by itself. */
 struct each {
 	uint64_t key, from_ns, ns;
-	bool has_waited; /* for what its key stands for */
+	bool has_waited; /* for what its key stands for, or for others to tell of it */
 };
 
 /* Of one of the kernel's tables, since it was drained last. */
@@ -553,28 +553,6 @@ static void write_each(struct system_counts *c, const struct meaning *m,
 	write_part(c, &sample, parts->each, x->ns, 1);
 }
 
-/* What a key stands for may be in another ring, which was fetched before: then it is with
- * the next drain. */
-static void write_all_each(struct system_counts *c, struct keys *keys)
-{
-	size_t n_left = 0;
-
-	for (size_t i = 0; c->writer && c->events.how && i < keys->each.n; i++) {
-		struct each x = keys->each.at[i];
-		const struct meaning m = meaning_of(c, x.key);
-
-		if (m.stack) {
-			write_each(c, &m, &x);
-		} else if (!x.has_waited) {
-			x.has_waited = true;
-			keys->each.at[n_left++] = x;
-		} else {
-			c->stats.strays++;
-		}
-	}
-	keys->each.n = n_left;
-}
-
 static bool has_counted(const struct counted *k)
 {
 	return k->count || k->n_waits || k->weight || k->wait_ns;
@@ -640,6 +618,49 @@ static bool write_slot(struct system_counts *c, const struct keys *keys,
 	return true;
 }
 
+/* What its key stands for may be in another ring, which was fetched before: then it is
+ * with the next drain.  As is what is early. */
+static bool must_wait_each(struct system_counts *c, const struct each *x,
+			   const struct meaning *m, bool may_wait)
+{
+	if (x->has_waited)
+		return false;
+	return !m->stack ||
+	       (may_wait && system_classes_is_early(c->classes, &c->teller, m->stack));
+}
+
+static void look_meanwhile(const struct system_counts *c, size_t n_written)
+{
+	if (n_written % WRITTEN_AT_ONCE == 0 && c->events.meanwhile)
+		c->events.meanwhile(c->events.meanwhile_ctx);
+}
+
+/* More may come meanwhile. */
+static void write_all_each(struct system_counts *c, struct keys *keys, bool may_wait)
+{
+	size_t n = keys->each.n, n_left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct each x = keys->each.at[i];
+		const struct meaning m = meaning_of(c, x.key);
+
+		if (!c->writer || !c->events.how) {
+			continue;
+		} else if (must_wait_each(c, &x, &m, may_wait)) {
+			x.has_waited = true;
+			keys->each.at[n_left++] = x;
+		} else if (m.stack) {
+			write_each(c, &m, &x);
+		} else {
+			c->stats.strays++;
+		}
+		look_meanwhile(c, i + 1);
+	}
+	while (n < keys->each.n)
+		keys->each.at[n_left++] = keys->each.at[n++];
+	keys->each.n = n_left;
+}
+
 /* What is told meanwhile has counted nothing yet, and may be where the table is moved to.
  */
 static void write_table(struct system_counts *c, unsigned table, uint64_t now_ns,
@@ -652,11 +673,10 @@ static void write_table(struct system_counts *c, unsigned table, uint64_t now_ns
 		if (k->kind == STACK_RECORD_STACK)
 			system_classes_learn(c->classes, &c->teller, record_of(keys, k));
 	for (size_t i = 0, n = keys->counted.n; i < n; i++) {
-		if (write_slot(c, keys, &keys->counted.at[i], now_ns, may_wait) &&
-		    ++n_written % WRITTEN_AT_ONCE == 0 && c->events.meanwhile)
-			c->events.meanwhile(c->events.meanwhile_ctx);
+		if (write_slot(c, keys, &keys->counted.at[i], now_ns, may_wait))
+			look_meanwhile(c, ++n_written);
 	}
-	write_all_each(c, keys);
+	write_all_each(c, keys, may_wait);
 	if (!c->events.is_kept)
 		clear(keys);
 }

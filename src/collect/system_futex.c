@@ -85,6 +85,7 @@ static int open_programs(struct system_futex *s, const struct system_threads_sin
 
 	parts.cpus = s->settings.whom.cpus;
 	parts.is_end = &s->skeleton->bss->is_end;
+	parts.is_last_cut = &s->skeleton->bss->is_last_cut;
 	s->programs.maps = SYSTEM_CODE_MAPS(s->skeleton);
 	return system_programs_open(&s->programs, &parts, sink, e);
 }

@@ -19,6 +19,7 @@ struct search {
 	bool *is_met;
 	uint32_t *path, *next_way; /* of the block at each place */
 	uint32_t n_path;
+	bool is_from_entry; /* the path begins where the procedure is entered */
 };
 
 /* A block leads back to a header on the path: to its other headers that is around them,
@@ -43,13 +44,15 @@ static void put_around(struct search *s, uint32_t block, uint32_t header)
 }
 
 /* A block that was left before is in a loop whose header is not on the path: it is
- * entered here, too.  So is each around it, up to one whose header is. */
+ * entered here, too.  So is each around it, up to one whose header is.  From where nobody
+ * knows who comes that tells nothing: a handler of exceptions that goes on in a loop
+ * comes from within it. */
 static void enter_elsewhere(struct search *s, uint32_t from, uint32_t to)
 {
 	uint32_t header = s->around[to];
 
 	while (header != NONE && !s->place[header]) {
-		s->blocks[header].is_entered_elsewhere = true;
+		s->blocks[header].is_entered_elsewhere |= s->is_from_entry;
 		header = s->around[header];
 	}
 	if (header != NONE)
@@ -143,8 +146,10 @@ void loop_nest_make(struct loop_nest *ret, const struct procedure *p)
 	s.blocks = ret->blocks = xcalloc(n, sizeof(*ret->blocks));
 	for (uint32_t i = 0; i < p->n_blocks; i++)
 		around[i] = NONE;
+	s.is_from_entry = true;
 	if (p->entry != PROCEDURE_OUTSIDE)
 		search_from(&s, p->entry);
+	s.is_from_entry = false;
 	for (uint32_t i = 0; i < p->n_blocks; i++)
 		if (p->blocks[i].has_unknown_ways_in)
 			search_from(&s, i);

@@ -6,6 +6,7 @@
  * A loop is known by its header, the block by which it is entered; one that is entered
  * by several, as only jumps into its middle make, has the first of these that is come to,
  * depth first from the procedure's entry, and is noted.  Loops with one header are one.
+ * A block that nothing known leads to is in the loops that it leads back to itself.
  */
 #ifndef DWELL_INSN_LOOP_NEST_H
 #define DWELL_INSN_LOOP_NEST_H

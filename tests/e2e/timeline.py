@@ -317,6 +317,37 @@ def each_wait_in_the_kernel_is_where_it_was():
     assert check_turns(turns, most=10) > 0, turns
 
 
+# A thread waits all the time for what never comes, another from before a pause to behind it, and
+# one that ends with the program in the pause that it ends in.
+IN_PAUSES = ('import os, sys, threading, time\n'
+             'def step(): print("step", flush=True); sys.stdin.readline()\n'
+             'WAIT\n'
+             'def start(i): t = threading.Thread(target=wait, args=(i,), daemon=True); t.start(); time.sleep(0.1); return t\n'
+             'start(0); t = start(1); step(); time.sleep(0.2); step(); end(1); t.join()\n'
+             'start(2); step(); time.sleep(0.2); os._exit(0)\n')
+WAIT_IN_READ = ('pipes = [os.pipe() for i in range(3)]\n'
+                'def wait(i): os.read(pipes[i][0], 1)\n'
+                'def end(i): os.write(pipes[i][1], b"x")\n')
+WAIT_FOR_LOCK = ('locks = [threading.Lock() for i in range(3)]\n'
+                 'for l in locks: l.acquire()\n'
+                 'def wait(i): locks[i].acquire()\n'
+                 'def end(i): locks[i].release()\n')
+
+
+def in_pauses(experiment, wait, *options):
+    harness.run_in_steps(['-e', experiment, '--trace', '--toggle', 'USR2', '-o', FILE, *options],
+                         [*PYTHON, IN_PAUSES.replace('WAIT\n', wait)], [['pause'], ['resume'], ['pause']])
+    check_sums()
+
+
+@test
+def nothing_is_kept_of_a_pause():
+    if not IS_ROOT:
+        raise Skip('only root may load BPF programs')
+    in_pauses('io', WAIT_IN_READ)
+    in_pauses('sync', WAIT_FOR_LOCK, '--source', 'futex')
+
+
 @test
 def the_text_draws_each_where_it_was():
     if not IS_ROOT:

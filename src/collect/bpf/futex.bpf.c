@@ -57,6 +57,8 @@ struct {
 
 /* What goes on when all threads are gone through is not met again. */
 bool is_end = false;
+/* The collector's: nothing is summed behind it, for the time being. */
+bool is_last_cut = false;
 uint64_t futex_n_short = 0, futex_short_ns = 0; /* waits below the threshold */
 uint64_t futex_n_untimed = 0;			/* waits that had no room in futex_more */
 
@@ -201,7 +203,7 @@ __noinline int futex_charge(uint64_t ns, uint64_t whole_ns, int64_t result, uint
 	if (t->waker && result != RESULT_TIMEOUT)
 		charge_waker(s, t->sum, t->waker, ns);
 	sums_charge_part(t->sum, ns, true);
-	each_tell(t->sum, whole_ns, at);
+	each_tell(&t->sum, whole_ns, at);
 	return 0;
 }
 
@@ -355,8 +357,12 @@ static __always_inline void charge_until(struct thread *t, uint64_t now)
 		now = t->broke_ns;
 	else if (t->where != THREAD_BLOCKED)
 		return;
-	if (t->sum && now - t->began_ns >= threshold_ns)
-		sums_charge_part(t->sum, thread_lap(t, now), false);
+	if (!t->sum || now - t->began_ns < threshold_ns)
+		return;
+	sums_charge_part(t->sum, thread_lap(t, now), false);
+	/* What comes behind a pause is told by itself. */
+	if (is_last_cut && !is_end && from_ns)
+		each_tell(&t->sum, thread_observed(t->began_ns, now), now);
 }
 
 /* Does the thread wait, be it that a signal came in between and no handler has run? */
@@ -380,7 +386,7 @@ static __always_inline void charge_unfinished(const struct thread *t, uint64_t n
 
 	if (!more || !from_ns || !has_addresses || !ns || ns < threshold_ns)
 		return;
-	each_tell(t->sum, ns, end_ns);
+	each_tell(&t->sum, ns, end_ns);
 	if (t->is_old)
 		__sync_fetch_and_add(&more->n_begun_before, 1);
 	__sync_fetch_and_add(&more->n_unfinished, 1);

@@ -167,7 +167,8 @@ static __always_inline void returned(struct task_struct *task, const struct regi
 	outcome_result(&o, result);
 	o.asked = asked_bytes(r, call.asks, is_32bit, &o.done);
 	outcome_charge(sum, &o, ns, true);
-	each_tell(sum, o.ns, now);
+	t->sum = sum;
+	each_tell(&t->sum, o.ns, now);
 }
 
 /* (registers, result) */
@@ -204,8 +205,8 @@ static __always_inline void charge_unfinished(struct thread *t, bool is_last)
 	uint64_t now = bpf_ktime_get_ns();
 
 	sums_charge_part(t->sum, thread_lap(t, now), false);
-	if (is_last)
-		each_tell(t->sum, thread_observed(t->began_ns, now), now);
+	if (is_last && from_ns)
+		each_tell(&t->sum, thread_observed(t->began_ns, now), now);
 }
 
 /* (task): it ends in a call, which does not return. */

@@ -40,16 +40,21 @@ static const struct {
 	{ "io-durations", TRACK_AMOUNT, false, false },
 };
 
-static struct profile *load(void)
+static struct profile *load_of(const char *recording)
 {
 	static const struct profile_options options = { 0 };
 	const char *paths[] = { PATH };
 	struct profile *p = NULL;
 
-	recording_builder_write(PATH, text);
+	recording_builder_write(PATH, recording);
 	assert_int_equal(profile_load(paths, 1, &options, &p, NULL), 0);
 	unlink(PATH);
 	return p;
+}
+
+static struct profile *load(void)
+{
+	return load_of(text);
 }
 
 static void events_say_what_a_sample_stands_for(void **state)
@@ -80,6 +85,40 @@ static int note_end(void *ctx, const struct profile_sample *s, struct err *e)
 	return 0;
 }
 
+/* What was read by itself is all of the sum, of the waits some are summed only. */
+static void each_takes_the_place_of_its_sum_where_it_is_all(void **state)
+{
+	static const char with_each[] =
+		"event io-time unit=ns period=0 experiment=io flags=exact,summed\n"
+		"event each-io-call unit=ns period=0 experiment=io "
+		"flags=exact,aside,each\n"
+		"event lock-wait-time unit=ns period=0 experiment=sync "
+		"flags=exact,summed\n"
+		"event each-lock-wait unit=ns period=0 experiment=sync "
+		"flags=exact,aside,each\n"
+		"event sync-wait-time unit=ns period=0 experiment=sync "
+		"flags=exact,summed\n"
+		"event each-sync-wait unit=ns period=0 experiment=sync "
+		"flags=exact,aside,each\n"
+		"use pid=10\n"
+		"main event=io-time time=300 weight=50\n"
+		"main event=each-io-call time=200 weight=50\n"
+		"main event=lock-wait-time time=300 weight=50\n"
+		"main event=each-lock-wait time=250 weight=20\n"
+		"main event=sync-wait-time time=300 weight=50\n";
+	own(profile_freep) struct profile *p = load_of(with_each);
+	static const bool is_all[] = { true, false, false };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is_all) / sizeof(is_all[0]); i++) {
+		assert_int_equal(track_is_told_one_by_one(p, 2 * i), is_all[i]);
+		assert_int_equal(track_is_instead(p, 2 * i + 1), is_all[i]);
+		assert_true(track_is_each(p, 2 * i + 1));
+		assert_false(track_is_each(p, 2 * i) || track_is_instead(p, 2 * i));
+		assert_int_equal(track_kind_of(p, 2 * i + 1), TRACK_FROM);
+	}
+}
+
 static void a_wait_ends_behind_its_moment(void **state)
 {
 	own(profile_freep) struct profile *p = load();
@@ -97,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_say_what_a_sample_stands_for),
 		cmocka_unit_test(a_wait_ends_behind_its_moment),
+		cmocka_unit_test(each_takes_the_place_of_its_sum_where_it_is_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

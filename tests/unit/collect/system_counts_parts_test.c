@@ -38,11 +38,14 @@ static const char *leaf_of(const struct counts_fixture *f, size_t sample,
 }
 
 /* One event of time, one of how often, one of what came of it. */
-static void set_up_parts(struct counts_fixture *f, struct system_counts_how *how)
+static void set_up_meanwhile(struct counts_fixture *f, struct system_counts_how *how,
+			     void (*meanwhile)(void *counts))
 {
 	struct system_counts_events events = { .is_kept = true, .how = how };
 
 	counts_fixture_set_up_as(f, true);
+	events.meanwhile = meanwhile;
+	events.meanwhile_ctx = f->counts;
 	*how = (struct system_counts_how){
 		.parts = { { .ns = 0,
 			     .count = 1,
@@ -57,6 +60,11 @@ static void set_up_parts(struct counts_fixture *f, struct system_counts_how *how
 	events.ids[2] = counts_fixture_event_of(f, "errors");
 	events.ids[3] = counts_fixture_event_of(f, "each");
 	system_counts_begin(f->counts, f->writer, &events);
+}
+
+static void set_up_parts(struct counts_fixture *f, struct system_counts_how *how)
+{
+	set_up_meanwhile(f, how, NULL);
 }
 
 static void the_parts_of_a_sum_are_events_below_its_label(void **state)
@@ -180,6 +188,31 @@ static void each_waits_once_for_what_it_is_of(void **state)
 	counts_fixture_finish(&f);
 	assert_int_equal(f.samples.n, 1);
 	assert_int_equal(f.samples.time_ns[0], 70);
+	counts_fixture_tear_down(&f);
+}
+
+/* Rings are looked at while many are written, and have more. */
+static void one_more(void *counts)
+{
+	system_counts_each(counts, &each);
+}
+
+static void each_that_comes_meanwhile_is_not_lost(void **state)
+{
+	struct stack_record r = counts_fixture_running(1, 100);
+	struct system_counts_how how;
+	struct counts_fixture f;
+
+	(void)state;
+	set_up_meanwhile(&f, &how, one_more);
+	r.label = 7;
+	system_counts_stack(f.counts, &r);
+	for (unsigned i = 0; i < 600; i++)
+		system_counts_each(f.counts, &each);
+	system_counts_write(f.counts, 0, 100);
+	system_counts_write(f.counts, 0, 200);
+	counts_fixture_finish(&f);
+	assert_int_equal(f.samples.n, 600 + 2);
 	counts_fixture_tear_down(&f);
 }
 
@@ -393,6 +426,7 @@ int main(void)
 		cmocka_unit_test(what_came_of_a_sum_is_inside_of_its_label),
 		cmocka_unit_test(each_is_told_at_its_time_inside_of_its_label),
 		cmocka_unit_test(each_waits_once_for_what_it_is_of),
+		cmocka_unit_test(each_that_comes_meanwhile_is_not_lost),
 		cmocka_unit_test(
 			what_is_beside_a_sum_goes_with_it_also_where_it_is_no_sample),
 		cmocka_unit_test(a_sum_may_be_of_another_s_stack_and_have_its_own_label),

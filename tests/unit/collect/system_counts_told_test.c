@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -20,12 +21,13 @@ struct told_fixture {
 	struct system_classes *classes;
 };
 
-static void set_up_told(struct told_fixture *t)
+static void set_up_told_as(struct told_fixture *t, const struct system_counts_how *how)
 {
 	struct system_counts_events events = {
 		.periods = { [STATE_RECORD_USER] = PERIOD_NS },
 		.is_kept = true,
 		.is_by_thread = true,
+		.how = how,
 	};
 
 	counts_fixture_set_up_as(&t->f, true);
@@ -34,6 +36,11 @@ static void set_up_told(struct told_fixture *t)
 	t->classes = events.classes = system_classes_new();
 	system_classes_begin(t->classes, t->f.writer, NULL, t->tracker);
 	system_counts_begin(t->f.counts, t->f.writer, &events);
+}
+
+static void set_up_told(struct told_fixture *t)
+{
+	set_up_told_as(t, NULL);
 }
 
 static void tear_down_told(struct told_fixture *t)
@@ -98,12 +105,48 @@ static void the_last_sums_do_not_wait(void **state)
 	tear_down_told(&t);
 }
 
+static void name_label(uint32_t label, char ret[SYSTEM_COUNTS_LABEL_MAX])
+{
+	snprintf(ret, SYSTEM_COUNTS_LABEL_MAX, "[call %u]", label);
+}
+
+/* One by one, what is of a process that nobody has told of waits as its sum does. */
+static void each_waits_until_its_process_is_told_of(void **state)
+{
+	static const struct system_counts_how how = {
+		.parts[STATE_RECORD_USER] = { .ns = SYSTEM_COUNTS_NONE,
+					      .count = SYSTEM_COUNTS_NONE,
+					      .each = STATE_RECORD_USER },
+		.label = name_label,
+	};
+	const struct stack_record_each each = { .key = 1, .from_ns = 10, .ns = 4 };
+	struct stack_record r = counts_fixture_thread_at(1, 10, "prog", EXE);
+	struct told_fixture t;
+	uint32_t told;
+
+	(void)state;
+	set_up_told_as(&t, &how);
+	r.label = 7;
+	system_counts_stack(t.f.counts, &r);
+	system_counts_each(t.f.counts, &each);
+	system_counts_write_known(t.f.counts, 0, 1);
+	tracker_exec(t.tracker, 5, r.pid, r.tid, "prog");
+	told = tracker_thread(t.tracker, 5, r.pid, r.tid);
+	system_counts_write_known(t.f.counts, 0, 2);
+	counts_fixture_finish(&t.f);
+	assert_int_equal(t.f.samples.n, 1);
+	assert_int_equal(t.f.samples.thread[0], told);
+	assert_int_equal(recording_n_processes(t.f.recording), 1);
+	tear_down_told(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sum_waits_until_its_process_is_told_of),
 		cmocka_unit_test(a_sum_of_what_nobody_tells_of_waits_once),
 		cmocka_unit_test(the_last_sums_do_not_wait),
+		cmocka_unit_test(each_waits_until_its_process_is_told_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,6 +222,28 @@ static void what_no_way_leads_to_has_loops_too(void **state)
 	assert_false(n.blocks[1].is_entered_elsewhere);
 }
 
+/* As `for (…) try { f(); } catch (…) { n++; }` has it. */
+static void a_handler_that_goes_on_in_a_loop_is_no_other_entry(void **state)
+{
+	struct graph g = {
+		.p = { .n_blocks = 4, .n_ways = 5, .entry = 0 },
+		.blocks[3] = { .has_unknown_ways_in = true },
+		.ways = { { 0, 1, 0 },
+			  { 1, 2, 0 },
+			  { 2, 1, 0 },
+			  { 2, OUT, 0 },
+			  { 3, 2, 0 } },
+	};
+	own(loop_nest_fini) struct loop_nest n = { 0 };
+
+	(void)state;
+	seal(&g);
+	loop_nest_make(&n, &g.p);
+	assert_int_equal(n.blocks[2].loop, 1);
+	assert_int_equal(n.blocks[3].depth, 0);
+	assert_false(n.blocks[1].is_entered_elsewhere);
+}
+
 static void nothing_has_none(void **state)
 {
 	struct procedure p = { .entry = OUT };
@@ -236,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loops_are_those_of_the_book),
 		cmocka_unit_test(what_no_way_leads_to_has_loops_too),
+		cmocka_unit_test(a_handler_that_goes_on_in_a_loop_is_no_other_entry),
 		cmocka_unit_test(nothing_has_none),
 	};
 
