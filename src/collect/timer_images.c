@@ -348,6 +348,7 @@ bool timer_images_drain(struct timer_images *s, bool is_final)
 {
 	bool is_busy;
 	uint64_t now_ns = clock_monotonic_ns();
+	size_t n_known = s->all.n;
 
 	look_for_gone(s, now_ns);
 	find_rings(s, now_ns);
@@ -356,7 +357,8 @@ bool timer_images_drain(struct timer_images *s, bool is_final)
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct timer_image *m = s->all.at[i];
 
-		if (is_final || is_at_end(s, m, now_ns))
+		/* Who was found just now may have a child that has no ring yet. */
+		if (is_final || (i < n_known && is_at_end(s, m, now_ns)))
 			timer_image_end(m, now_ns,
 					m->is_gone || timer_image_has_exited(m));
 	}
