@@ -14,7 +14,9 @@
 #include "collect/waker_name.h"
 
 #define WRITTEN_AT_ONCE 256 /* keys: one or two milliseconds */
-#define AGAIN_MAX	4   /* keys of which each stands for the same as the next */
+/* Others have told of a process by then, if they do. */
+#define WAIT_NS	  UINT64_C(200000000)
+#define AGAIN_MAX 4 /* keys of which each stands for the same as the next */
 
 /* A key: where its record is, and what was counted since the last drain. */
 struct counted {
@@ -22,13 +24,14 @@ struct counted {
 	enum stack_record_kind kind; /* of the record */
 	uint64_t count, weight;
 	uint64_t n_waits, wait_ns; /* for a CPU, behind what the key stands for */
-	bool has_waited;	   /* for others to tell of its process */
+	uint64_t waits_since_ns;   /* for others to tell of its process; 0: it has not */
 };
 
 /* One of what was summed, by itself. */
 struct each {
 	uint64_t key, from_ns, ns;
-	bool has_waited; /* for what its key stands for, or for others to tell of it */
+	/* For what its key stands for, or for others to tell of that; 0: it has not. */
+	uint64_t waits_since_ns;
 };
 
 /* Of one of the kernel's tables, since it was drained last. */
@@ -588,15 +591,21 @@ owner_of(struct system_counts *c, const struct keys *keys, const struct counted 
 	return record;
 }
 
-/* Once: some processes nobody tells of. */
-static bool must_wait(struct system_counts *c, const struct keys *keys, struct counted *k)
+/* Some processes nobody tells of. */
+static bool may_wait_on(uint64_t *since_ns, uint64_t now_ns)
 {
-	const struct stack_record *owner = k->has_waited ? NULL : owner_of(c, keys, k);
+	if (!*since_ns)
+		*since_ns = now_ns;
+	return now_ns - *since_ns < WAIT_NS;
+}
 
-	if (!owner || !system_classes_is_early(c->classes, &c->teller, owner))
-		return false;
-	k->has_waited = true;
-	return true;
+static bool must_wait(struct system_counts *c, const struct keys *keys, struct counted *k,
+		      uint64_t now_ns)
+{
+	const struct stack_record *owner = owner_of(c, keys, k);
+
+	return owner && system_classes_is_early(c->classes, &c->teller, owner) &&
+	       may_wait_on(&k->waits_since_ns, now_ns);
 }
 
 static void clear(struct keys *keys)
@@ -609,24 +618,25 @@ static void clear(struct keys *keys)
 static bool write_slot(struct system_counts *c, const struct keys *keys,
 		       struct counted *k, uint64_t now_ns, bool may_wait)
 {
-	if (!has_counted(k) || (may_wait && must_wait(c, keys, k)))
+	if (!has_counted(k) || (may_wait && must_wait(c, keys, k, now_ns)))
 		return false;
 	write_counted(c, keys, k, now_ns);
 	*k = (struct counted){ .at = k->at,
 			       .kind = k->kind,
-			       .has_waited = k->has_waited };
+			       .waits_since_ns = k->waits_since_ns };
 	return true;
 }
 
 /* What its key stands for may be in another ring, which was fetched before: then it is
  * with the next drain.  As is what is early. */
-static bool must_wait_each(struct system_counts *c, const struct each *x,
-			   const struct meaning *m, bool may_wait)
+static bool must_wait_each(struct system_counts *c, struct each *x,
+			   const struct meaning *m, uint64_t now_ns, bool may_wait)
 {
-	if (x->has_waited)
-		return false;
-	return !m->stack ||
-	       (may_wait && system_classes_is_early(c->classes, &c->teller, m->stack));
+	bool is_early = m->stack ? may_wait && system_classes_is_early(
+						       c->classes, &c->teller, m->stack)
+				 : true;
+
+	return is_early && may_wait_on(&x->waits_since_ns, now_ns);
 }
 
 static void look_meanwhile(const struct system_counts *c, size_t n_written)
@@ -636,7 +646,8 @@ static void look_meanwhile(const struct system_counts *c, size_t n_written)
 }
 
 /* More may come meanwhile. */
-static void write_all_each(struct system_counts *c, struct keys *keys, bool may_wait)
+static void write_all_each(struct system_counts *c, struct keys *keys, uint64_t now_ns,
+			   bool may_wait)
 {
 	size_t n = keys->each.n, n_left = 0;
 
@@ -646,8 +657,7 @@ static void write_all_each(struct system_counts *c, struct keys *keys, bool may_
 
 		if (!c->writer || !c->events.how) {
 			continue;
-		} else if (must_wait_each(c, &x, &m, may_wait)) {
-			x.has_waited = true;
+		} else if (must_wait_each(c, &x, &m, now_ns, may_wait)) {
 			keys->each.at[n_left++] = x;
 		} else if (m.stack) {
 			write_each(c, &m, &x);
@@ -676,7 +686,7 @@ static void write_table(struct system_counts *c, unsigned table, uint64_t now_ns
 		if (write_slot(c, keys, &keys->counted.at[i], now_ns, may_wait))
 			look_meanwhile(c, ++n_written);
 	}
-	write_all_each(c, keys, may_wait);
+	write_all_each(c, keys, now_ns, may_wait);
 	if (!c->events.is_kept)
 		clear(keys);
 }

@@ -127,7 +127,8 @@ uint64_t system_counts_n_waiting(const struct system_counts *c, unsigned table,
 /* Everything counted in a table becomes samples of now; its keys are forgotten, unless
  * they are kept. */
 void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns);
-/* What is of processes that others have not told of yet, though they may, waits once. */
+/* What is of processes that others have not told of yet, though they may, waits for a
+ * while. */
 void system_counts_write_known(struct system_counts *c, unsigned table, uint64_t now_ns);
 /* Kept keys, when all that was counted is written: what keys of the other table stand for
  * stays known. */

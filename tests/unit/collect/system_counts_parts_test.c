@@ -166,7 +166,7 @@ static void each_is_told_at_its_time_inside_of_its_label(void **state)
 }
 
 /* Another CPU's ring has it, which was fetched before. */
-static void each_waits_once_for_what_it_is_of(void **state)
+static void each_waits_a_while_for_what_it_is_of(void **state)
 {
 	struct stack_record r = counts_fixture_running(1, 100);
 	struct system_counts_how how;
@@ -176,14 +176,14 @@ static void each_waits_once_for_what_it_is_of(void **state)
 	set_up_parts(&f, &how);
 	r.label = 7;
 	system_counts_each(f.counts, &each);
-	system_counts_write(f.counts, 0, 100);
+	system_counts_write(f.counts, 0, 100000000);
 	assert_int_equal(system_counts_stats(f.counts)->strays, 0);
 	system_counts_stack(f.counts, &r);
-	system_counts_write(f.counts, 0, 200);
+	system_counts_write(f.counts, 0, 200000000);
 	system_counts_each(f.counts, &(struct stack_record_each){ .key = 3, .ns = 1 });
-	system_counts_write(f.counts, 0, 300);
-	system_counts_write(f.counts, 0, 400);
-	system_counts_write(f.counts, 0, 500);
+	system_counts_write(f.counts, 0, 300000000);
+	system_counts_write(f.counts, 0, 400000000);
+	system_counts_write(f.counts, 0, 500000000);
 	assert_int_equal(system_counts_stats(f.counts)->strays, 1);
 	counts_fixture_finish(&f);
 	assert_int_equal(f.samples.n, 1);
@@ -425,7 +425,7 @@ int main(void)
 		cmocka_unit_test(time_of_what_has_not_ended_has_no_count),
 		cmocka_unit_test(what_came_of_a_sum_is_inside_of_its_label),
 		cmocka_unit_test(each_is_told_at_its_time_inside_of_its_label),
-		cmocka_unit_test(each_waits_once_for_what_it_is_of),
+		cmocka_unit_test(each_waits_a_while_for_what_it_is_of),
 		cmocka_unit_test(each_that_comes_meanwhile_is_not_lost),
 		cmocka_unit_test(
 			what_is_beside_a_sum_goes_with_it_also_where_it_is_no_sample),
