@@ -14,6 +14,7 @@ from harness import DIR, IS_ROOT, TESTS, Skip, dwell, report, run_all, test
 FILE = os.path.join(DIR, 'timeline.dwell')
 TRACE = os.path.join(DIR, 'trace.json')
 PYTHON = [sys.executable, '-S', '-B', '-c']
+EACH = {'each-io-call': 'io-time', 'each-sync-wait': 'sync-wait-time', 'each-lock-wait': 'lock-wait-time'}
 PHASES = {'X': {'ts', 'dur', 'cat'}, 'C': {'ts', 'args'}, 'i': {'ts', 's'}, 'M': {'args'}}
 EPSILON = 1e-6
 
@@ -73,6 +74,15 @@ def record(experiment, code, *options):
     return p.stdout
 
 
+def samples(event):
+    """As the recording has them."""
+    numbers = {line.split('name="')[1].split('"')[0]: line.split()[1]
+               for line in dwell('cat', '--section', 'events', FILE).stdout.splitlines()}
+    every = (dict(w.split('=') for w in line.split()[1:])
+             for line in dwell('cat', '--section', 'samples', FILE).stdout.splitlines())
+    return [x for x in every if x['event'] == numbers.get(event)]
+
+
 def outer(slices):
     """(from, to) in seconds, of what is in no other slice."""
     end, ret = -1, []
@@ -103,11 +113,18 @@ def slices_have_the_time_of_the_samples():
 
 @test
 def waits_are_slices_at_their_time():
-    record('totaltime', WORK + 'work(0.2); time.sleep(0.5); work(0.2)')
+    code = (WORK + 'work(0.2); before = time.monotonic_ns(); time.sleep(0.5); after = time.monotonic_ns()\n'
+            'work(0.2); print(before, after)')
+    before, after = map(int, record('totaltime', code).split())
     _, threads, _ = export()
     waits = [x for slices in threads.values() for x in slices
              if x['name'] == 'blocked-time' and x['dur'] > 0.49e6]
-    assert len(waits) == 1 and waits[0]['dur'] >= 0.5e6 - 1, waits
+    kept = [x for x in samples('blocked-time') if int(x['weight']) > 490000000]
+    assert len(waits) == len(kept) == 1 and abs(waits[0]['dur'] * 1e3 - int(kept[0]['weight'])) < 1000, (waits, kept)
+    # It begins when the thread gives its CPU away, and is over when the time is, not before.
+    begin = int(kept[0]['time_ns'])
+    end = begin + int(kept[0]['weight'])
+    assert before <= begin and before + 500000000 <= end <= after, (before, begin, end, after)
     around = [x for slices in threads.values() for x in slices
               if x['ts'] <= waits[0]['ts'] and x['ts'] + x['dur'] >= waits[0]['ts'] + waits[0]['dur']]
     assert len(around) > 2, around  # its callers
@@ -263,18 +280,11 @@ def one_by_one(code, name, experiment, *options):
 
 def check_sums():
     """Each by itself adds up to what was summed; returns when the first was."""
-    events, sums, first = {}, collections.Counter(), None
-    for line in dwell('cat', '--section', 'events', FILE).stdout.splitlines():
-        events[line.split()[1]] = line.split('name="')[1].split('"')[0]
-    for line in dwell('cat', '--section', 'samples', FILE).stdout.splitlines():
-        x = dict(w.split('=') for w in line.split()[1:])
-        sums[events[x['event']]] += int(x['weight'])
-        if events[x['event']].startswith('each-'):
-            first = min(first or int(x['time_ns']), int(x['time_ns']))
-    for each, whole in (('each-io-call', 'io-time'), ('each-sync-wait', 'sync-wait-time'),
-                        ('each-lock-wait', 'lock-wait-time')):
+    sums = {event: sum(int(x['weight']) for x in samples(event))
+            for event in ('io-time', 'sync-wait-time', 'lock-wait-time', *EACH)}
+    for each, whole in EACH.items():
         assert sums[each] == sums[whole], (each, sums)
-    return first
+    return min(int(x['time_ns']) for each in EACH for x in samples(each))
 
 
 def check_turns(turns, most=1):
