@@ -10,36 +10,19 @@
 #include "base/vec.h"
 #include "collect/system_classes.h"
 #include "collect/system_images.h"
+#include "collect/system_keys.h"
 #include "collect/system_stacks.h"
 #include "collect/waker_name.h"
 
 #define WRITTEN_AT_ONCE 256 /* keys: one or two milliseconds */
 /* Others have told of a process by then, if they do. */
-#define WAIT_NS	  UINT64_C(200000000)
-#define AGAIN_MAX 4 /* keys of which each stands for the same as the next */
-
-/* A key: where its record is, and what was counted since the last drain. */
-struct counted {
-	size_t at;
-	enum stack_record_kind kind; /* of the record */
-	uint64_t count, weight;
-	uint64_t n_waits, wait_ns; /* for a CPU, behind what the key stands for */
-	uint64_t waits_since_ns;   /* for others to tell of its process; 0: it has not */
-};
+#define WAIT_NS UINT64_C(200000000)
 
 /* One of what was summed, by itself. */
 struct each {
 	uint64_t key, from_ns, ns;
 	/* For what its key stands for, or for others to tell of that; 0: it has not. */
 	uint64_t waits_since_ns;
-};
-
-/* Of one of the kernel's tables, since it was drained last. */
-struct keys {
-	struct map at; /* key → index of counted */
-	VEC(struct counted) counted;
-	struct buf records;
-	VEC(struct each) each;
 };
 
 struct system_counts {
@@ -52,16 +35,10 @@ struct system_counts {
 	/* Of events that are not always on; what rounding left is in the next sample. */
 	double scales[SYSTEM_COUNTS_EVENTS_MAX], rests[SYSTEM_COUNTS_EVENTS_MAX];
 	struct system_stacks *stacks; /* of the recording */
-	struct keys tables[2];
+	struct system_keys tables[2]; /* since each was drained last */
+	VEC(struct each) each[2];
 	struct system_counts_stats stats; /* for good */
 };
-
-/* Each kind of record has its key at the same place. */
-_Static_assert(offsetof(struct stack_record, key) ==
-			       offsetof(struct stack_record_pair, key) &&
-		       offsetof(struct stack_record, key) ==
-			       offsetof(struct stack_record_again, key),
-	       "layout");
 
 struct system_counts *system_counts_new(struct system_images *images)
 {
@@ -88,10 +65,8 @@ void system_counts_free(struct system_counts *c)
 		return;
 	end_recording(c);
 	for (unsigned i = 0; i < 2; i++) {
-		map_fini(&c->tables[i].at);
-		vec_fini(&c->tables[i].counted);
-		buf_fini(&c->tables[i].records);
-		vec_fini(&c->tables[i].each);
+		system_keys_fini(&c->tables[i]);
+		vec_fini(&c->each[i]);
 	}
 	system_classes_free(c->own_classes);
 	free(c);
@@ -115,64 +90,34 @@ void system_counts_begin(struct system_counts *c, struct writer *w,
 	system_classes_begin(c->own_classes, w, events->chosen, NULL);
 }
 
-/* Told again, after it had left the table: nothing is new, but where a stack takes the
- * place of what was the same as another. */
-static void add_key(struct keys *k, uint64_t key, enum stack_record_kind kind,
-		    const void *record, size_t size)
-{
-	bool is_new;
-	uint64_t *at = map_slot(&k->at, key, &is_new);
-	struct counted *had = is_new ? NULL : &k->counted.at[*at];
-
-	if (had && had->kind == STACK_RECORD_AGAIN && kind == STACK_RECORD_STACK) {
-		had->at = k->records.size;
-		had->kind = kind;
-		buf_add(&k->records, record, size);
-	}
-	if (had)
-		return;
-	*at = k->counted.n;
-	*vec_push(&k->counted) = (struct counted){ .at = k->records.size, .kind = kind };
-	buf_add(&k->records, record, size);
-}
-
-static size_t record_bytes(const struct stack_record *r)
-{
-	return offsetof(struct stack_record, frames) +
-	       8 * ((size_t)r->n_kernel + r->n_user);
-}
-
-/* Those of sums say it themselves. */
-static struct keys *keys_of(struct system_counts *c, uint64_t number)
-{
-	return &c->tables[STATE_RECORD_GENERATION(number) & 1];
-}
-
 void system_counts_stack(struct system_counts *c, const struct stack_record *r)
 {
-	add_key(&c->tables[r->table & 1], r->key, STACK_RECORD_STACK, r, record_bytes(r));
+	system_keys_add(&c->tables[r->table & 1], r->key, STACK_RECORD_STACK, r,
+			system_keys_bytes(r));
 }
 
 void system_counts_pair(struct system_counts *c, const struct stack_record_pair *r)
 {
-	add_key(keys_of(c, r->key), r->key, STACK_RECORD_PAIR, r, sizeof(*r));
+	system_keys_add(system_keys_of(c->tables, r->key), r->key, STACK_RECORD_PAIR, r,
+			sizeof(*r));
 }
 
 void system_counts_again(struct system_counts *c, const struct stack_record_again *r)
 {
-	add_key(keys_of(c, r->key), r->key, STACK_RECORD_AGAIN, r, sizeof(*r));
+	system_keys_add(system_keys_of(c->tables, r->key), r->key, STACK_RECORD_AGAIN, r,
+			sizeof(*r));
 }
 
 void system_counts_each(struct system_counts *c, const struct stack_record_each *r)
 {
-	*vec_push(&keys_of(c, r->key)->each) =
+	*vec_push(&c->each[STATE_RECORD_GENERATION(r->key) & 1]) =
 		(struct each){ .key = r->key, .from_ns = r->from_ns, .ns = r->ns };
 }
 
 void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
 			 uint32_t count)
 {
-	struct keys *k = &c->tables[table];
+	struct system_keys *k = &c->tables[table];
 	const uint64_t *at = map_find(&k->at, key);
 
 	if (!at) {
@@ -203,7 +148,7 @@ static void drop_more(struct system_counts *c, uint64_t number)
 void system_counts_time(struct system_counts *c, uint64_t key,
 			const struct state_record_sum *more)
 {
-	struct keys *k = keys_of(c, key);
+	struct system_keys *k = system_keys_of(c->tables, key);
 	const uint64_t *at = map_find(&k->at, key);
 
 	if (!at) {
@@ -217,65 +162,10 @@ void system_counts_time(struct system_counts *c, uint64_t key,
 	k->counted.at[*at].wait_ns += more->wait_ns;
 }
 
-static const void *record_of(const struct keys *keys, const struct counted *k)
-{
-	return keys->records.data + k->at;
-}
-
-/* Where a number is known, NULL: nowhere.  What keys of the next generation are of is
- * kept with them. */
-static const struct counted *find_number(struct system_counts *c, uint64_t number,
-					 const struct keys **ret)
-{
-	for (uint64_t i = 0; i < 2; i++) {
-		const struct keys *keys =
-			&c->tables[(STATE_RECORD_GENERATION(number) + i) & 1];
-		const uint64_t *at = map_find(&keys->at, number);
-
-		*ret = keys;
-		if (at)
-			return &keys->counted.at[*at];
-	}
-	return NULL;
-}
-
-/* What a number stands for: a stack, and what is inside of that. */
-struct meaning {
-	const struct stack_record *stack; /* NULL: none was told */
-	uint32_t label, state;
-};
-
-/* It may be the same as one of the generation before, which is remembered as long as
- * this, and either the same but for its label as another. */
-static struct meaning meaning_of(struct system_counts *c, uint64_t number)
-{
-	struct meaning m = { 0 };
-	const struct keys *keys;
-	const struct counted *k = find_number(c, number, &keys);
-
-	for (unsigned i = 0; i < AGAIN_MAX && k && k->kind == STACK_RECORD_AGAIN; i++) {
-		const struct stack_record_again *again = record_of(keys, k);
-
-		if (!m.label) {
-			m.label = again->label;
-			m.state = again->state;
-		}
-		k = find_number(c, again->of, &keys);
-	}
-	if (!k || k->kind != STACK_RECORD_STACK)
-		return (struct meaning){ 0 };
-	m.stack = record_of(keys, k);
-	if (!m.label) {
-		m.label = m.stack->label;
-		m.state = m.stack->state;
-	}
-	return m;
-}
-
 /* NULL: none was told. */
 static const struct stack_record *stack_of(struct system_counts *c, uint64_t number)
 {
-	return meaning_of(c, number).stack;
+	return system_keys_mean(c->tables, number).stack;
 }
 
 void system_counts_scale(struct system_counts *c, uint32_t event, double scale)
@@ -286,11 +176,11 @@ void system_counts_scale(struct system_counts *c, uint32_t event, double scale)
 uint64_t system_counts_n_waiting(const struct system_counts *c, unsigned table,
 				 uint32_t event)
 {
-	const struct keys *keys = &c->tables[table];
+	const struct system_keys *keys = &c->tables[table];
 	uint64_t n = 0;
 
 	vec_each(k, &keys->counted) {
-		const struct stack_record *r = record_of(keys, k);
+		const struct stack_record *r = system_keys_record(keys, k);
 
 		if (k->kind == STACK_RECORD_STACK &&
 		    r->state % SYSTEM_COUNTS_EVENTS_MAX == event)
@@ -301,7 +191,7 @@ uint64_t system_counts_n_waiting(const struct system_counts *c, unsigned table,
 
 /* What was counted stands for. */
 static uint64_t weight_of(struct system_counts *c, uint32_t event,
-			  const struct counted *k)
+			  const struct system_key *k)
 {
 	uint64_t period = c->events.periods[event], whole;
 	double exact;
@@ -317,7 +207,7 @@ static uint64_t weight_of(struct system_counts *c, uint32_t event,
 }
 
 static void write_key(struct system_counts *c, const struct stack_record *r,
-		      const struct counted *k, uint64_t now_ns)
+		      const struct system_key *k, uint64_t now_ns)
 {
 	uint32_t event = r->state % SYSTEM_COUNTS_EVENTS_MAX;
 	struct model_sample sample = {
@@ -358,7 +248,7 @@ static void write_part(struct system_counts *c, struct model_sample *sample,
 }
 
 /* The stack with what is inside of it. */
-static uint32_t labelled(struct system_counts *c, const struct meaning *m,
+static uint32_t labelled(struct system_counts *c, const struct system_keys_meaning *m,
 			 uint32_t thread, enum unwind_stop *stop)
 {
 	const struct system_counts_how *how = c->events.how;
@@ -375,7 +265,7 @@ static uint32_t labelled(struct system_counts *c, const struct meaning *m,
 }
 
 /* It is not the program's. */
-static bool is_own(const struct system_counts *c, const struct meaning *m)
+static bool is_own(const struct system_counts *c, const struct system_keys_meaning *m)
 {
 	const struct system_counts_how *how = c->events.how;
 
@@ -402,8 +292,8 @@ static void write_more(struct system_counts *c, uint64_t number, uint64_t count,
 	}
 }
 
-static void write_parts(struct system_counts *c, const struct meaning *m,
-			const struct counted *k, uint64_t number, uint64_t now_ns)
+static void write_parts(struct system_counts *c, const struct system_keys_meaning *m,
+			const struct system_key *k, uint64_t number, uint64_t now_ns)
 {
 	uint32_t event = m->state % SYSTEM_COUNTS_EVENTS_MAX;
 	const struct system_counts_parts *parts = &c->events.how->parts[event];
@@ -430,8 +320,8 @@ static void write_parts(struct system_counts *c, const struct meaning *m,
 }
 
 /* number: the sum's, which may be another than that under which the stack was told. */
-static void write_sum(struct system_counts *c, const struct meaning *m,
-		      const struct counted *k, uint64_t number, uint64_t now_ns)
+static void write_sum(struct system_counts *c, const struct system_keys_meaning *m,
+		      const struct system_key *k, uint64_t number, uint64_t now_ns)
 {
 	if (c->events.how)
 		write_parts(c, m, k, number, now_ns);
@@ -440,16 +330,18 @@ static void write_sum(struct system_counts *c, const struct meaning *m,
 }
 
 static void write_told(struct system_counts *c, const struct stack_record *r,
-		       const struct counted *k, uint64_t now_ns)
+		       const struct system_key *k, uint64_t now_ns)
 {
-	const struct meaning m = { .stack = r, .label = r->label, .state = r->state };
+	const struct system_keys_meaning m = { .stack = r,
+					       .label = r->label,
+					       .state = r->state };
 
 	write_sum(c, &m, k, r->key, now_ns);
 }
 
 /* The waker's frames are inside of the waiter's, below a label that tells whose. */
 static void write_pair(struct system_counts *c, const struct stack_record_pair *p,
-		       const struct counted *k, uint64_t now_ns)
+		       const struct system_key *k, uint64_t now_ns)
 {
 	const struct stack_record *waiter = stack_of(c, p->waiter);
 	const struct stack_record *waker = stack_of(c, p->waker);
@@ -476,16 +368,17 @@ static void write_pair(struct system_counts *c, const struct stack_record_pair *
 }
 
 /* There is no recording, or nothing that it could be told by. */
-static void write_stray(struct system_counts *c, uint64_t number, const struct counted *k)
+static void write_stray(struct system_counts *c, uint64_t number,
+			const struct system_key *k)
 {
 	drop_more(c, number);
 	c->stats.strays += k->count + k->n_waits;
 }
 
 static void write_again(struct system_counts *c, const struct stack_record_again *a,
-			const struct counted *k, uint64_t now_ns)
+			const struct system_key *k, uint64_t now_ns)
 {
-	const struct meaning m = meaning_of(c, a->key);
+	const struct system_keys_meaning m = system_keys_mean(c->tables, a->key);
 
 	if (m.stack)
 		write_sum(c, &m, k, a->key, now_ns);
@@ -495,7 +388,7 @@ static void write_again(struct system_counts *c, const struct stack_record_again
 
 /* Who ended the wait that the sample's stack is of. */
 static void write_woken(struct system_counts *c, const struct system_counts_parts *parts,
-			uint64_t waker, const struct counted *k,
+			uint64_t waker, const struct system_key *k,
 			struct model_sample *sample)
 {
 	const struct stack_record *by = stack_of(c, waker);
@@ -511,9 +404,9 @@ static void write_woken(struct system_counts *c, const struct system_counts_part
 
 /* What came of the sum of the pair. */
 static void write_outcome(struct system_counts *c, const struct stack_record_pair *p,
-			  const struct counted *k, uint64_t now_ns)
+			  const struct system_key *k, uint64_t now_ns)
 {
-	const struct meaning of = meaning_of(c, p->waiter);
+	const struct system_keys_meaning of = system_keys_mean(c->tables, p->waiter);
 	const struct system_counts_how *how = c->events.how;
 	const struct system_counts_parts *parts;
 	struct model_sample sample = { .time_ns = now_ns, .cpu = STACK_RECORD_ANY_CPU };
@@ -539,7 +432,7 @@ static void write_outcome(struct system_counts *c, const struct stack_record_pai
 	write_part(c, &sample, parts->pair, k->count, k->count);
 }
 
-static void write_each(struct system_counts *c, const struct meaning *m,
+static void write_each(struct system_counts *c, const struct system_keys_meaning *m,
 		       const struct each *x)
 {
 	const struct system_counts_parts *parts =
@@ -556,15 +449,15 @@ static void write_each(struct system_counts *c, const struct meaning *m,
 	write_part(c, &sample, parts->each, x->ns, 1);
 }
 
-static bool has_counted(const struct counted *k)
+static bool has_counted(const struct system_key *k)
 {
 	return k->count || k->n_waits || k->weight || k->wait_ns;
 }
 
-static void write_counted(struct system_counts *c, const struct keys *keys,
-			  const struct counted *k, uint64_t now_ns)
+static void write_counted(struct system_counts *c, const struct system_keys *keys,
+			  const struct system_key *k, uint64_t now_ns)
 {
-	const void *record = record_of(keys, k);
+	const void *record = system_keys_record(keys, k);
 
 	if (!c->writer) /* the disk is full */
 		write_stray(c, ((const struct stack_record *)record)->key, k);
@@ -579,10 +472,11 @@ static void write_counted(struct system_counts *c, const struct keys *keys,
 }
 
 /* The stack of whom it was counted, NULL: none was told. */
-static const struct stack_record *
-owner_of(struct system_counts *c, const struct keys *keys, const struct counted *k)
+static const struct stack_record *owner_of(struct system_counts *c,
+					   const struct system_keys *keys,
+					   const struct system_key *k)
 {
-	const void *record = record_of(keys, k);
+	const void *record = system_keys_record(keys, k);
 
 	if (k->kind == STACK_RECORD_PAIR)
 		return stack_of(c, ((const struct stack_record_pair *)record)->waiter);
@@ -599,8 +493,8 @@ static bool may_wait_on(uint64_t *since_ns, uint64_t now_ns)
 	return now_ns - *since_ns < WAIT_NS;
 }
 
-static bool must_wait(struct system_counts *c, const struct keys *keys, struct counted *k,
-		      uint64_t now_ns)
+static bool must_wait(struct system_counts *c, const struct system_keys *keys,
+		      struct system_key *k, uint64_t now_ns)
 {
 	const struct stack_record *owner = owner_of(c, keys, k);
 
@@ -608,29 +502,23 @@ static bool must_wait(struct system_counts *c, const struct keys *keys, struct c
 	       may_wait_on(&k->waits_since_ns, now_ns);
 }
 
-static void clear(struct keys *keys)
-{
-	map_clear(&keys->at);
-	keys->counted.n = 0;
-	buf_clear(&keys->records);
-}
-
-static bool write_slot(struct system_counts *c, const struct keys *keys,
-		       struct counted *k, uint64_t now_ns, bool may_wait)
+static bool write_slot(struct system_counts *c, const struct system_keys *keys,
+		       struct system_key *k, uint64_t now_ns, bool may_wait)
 {
 	if (!has_counted(k) || (may_wait && must_wait(c, keys, k, now_ns)))
 		return false;
 	write_counted(c, keys, k, now_ns);
-	*k = (struct counted){ .at = k->at,
-			       .kind = k->kind,
-			       .waits_since_ns = k->waits_since_ns };
+	*k = (struct system_key){ .at = k->at,
+				  .kind = k->kind,
+				  .waits_since_ns = k->waits_since_ns };
 	return true;
 }
 
 /* What its key stands for may be in another ring, which was fetched before: then it is
  * with the next drain.  As is what is early. */
 static bool must_wait_each(struct system_counts *c, struct each *x,
-			   const struct meaning *m, uint64_t now_ns, bool may_wait)
+			   const struct system_keys_meaning *m, uint64_t now_ns,
+			   bool may_wait)
 {
 	bool is_early = m->stack ? may_wait && system_classes_is_early(
 						       c->classes, &c->teller, m->stack)
@@ -646,19 +534,19 @@ static void look_meanwhile(const struct system_counts *c, size_t n_written)
 }
 
 /* More may come meanwhile. */
-static void write_all_each(struct system_counts *c, struct keys *keys, uint64_t now_ns,
+static void write_all_each(struct system_counts *c, unsigned table, uint64_t now_ns,
 			   bool may_wait)
 {
-	size_t n = keys->each.n, n_left = 0;
+	size_t n = c->each[table].n, n_left = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct each x = keys->each.at[i];
-		const struct meaning m = meaning_of(c, x.key);
+		struct each x = c->each[table].at[i];
+		const struct system_keys_meaning m = system_keys_mean(c->tables, x.key);
 
 		if (!c->writer || !c->events.how) {
 			continue;
 		} else if (must_wait_each(c, &x, &m, now_ns, may_wait)) {
-			keys->each.at[n_left++] = x;
+			c->each[table].at[n_left++] = x;
 		} else if (m.stack) {
 			write_each(c, &m, &x);
 		} else {
@@ -666,9 +554,9 @@ static void write_all_each(struct system_counts *c, struct keys *keys, uint64_t 
 		}
 		look_meanwhile(c, i + 1);
 	}
-	while (n < keys->each.n)
-		keys->each.at[n_left++] = keys->each.at[n++];
-	keys->each.n = n_left;
+	while (n < c->each[table].n)
+		c->each[table].at[n_left++] = c->each[table].at[n++];
+	c->each[table].n = n_left;
 }
 
 /* What is told meanwhile has counted nothing yet, and may be where the table is moved to.
@@ -676,19 +564,20 @@ static void write_all_each(struct system_counts *c, struct keys *keys, uint64_t 
 static void write_table(struct system_counts *c, unsigned table, uint64_t now_ns,
 			bool may_wait)
 {
-	struct keys *keys = &c->tables[table];
+	struct system_keys *keys = &c->tables[table];
 	size_t n_written = 0;
 
 	vec_each(k, &keys->counted)
 		if (k->kind == STACK_RECORD_STACK)
-			system_classes_learn(c->classes, &c->teller, record_of(keys, k));
+			system_classes_learn(c->classes, &c->teller,
+					     system_keys_record(keys, k));
 	for (size_t i = 0, n = keys->counted.n; i < n; i++) {
 		if (write_slot(c, keys, &keys->counted.at[i], now_ns, may_wait))
 			look_meanwhile(c, ++n_written);
 	}
-	write_all_each(c, keys, now_ns, may_wait);
+	write_all_each(c, table, now_ns, may_wait);
 	if (!c->events.is_kept)
-		clear(keys);
+		system_keys_clear(keys);
 }
 
 void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns)
@@ -701,49 +590,9 @@ void system_counts_write_known(struct system_counts *c, unsigned table, uint64_t
 	write_table(c, table, now_ns, c->events.is_kept);
 }
 
-/* What a number stands for, in a table of its own. */
-static void keep_stack(struct system_counts *c, struct keys *keys, uint64_t number)
-{
-	const struct meaning m = meaning_of(c, number);
-	struct stack_record kept;
-
-	if (!m.stack)
-		return;
-	memcpy(&kept, m.stack, record_bytes(m.stack));
-	kept.key = number;
-	kept.label = m.label;
-	kept.state = m.state;
-	add_key(keys, number, STACK_RECORD_STACK, &kept, record_bytes(&kept));
-}
-
-/* What it is the same as is its own from now on. */
-static void keep_again(struct system_counts *c, struct keys *keys, size_t i)
-{
-	const struct stack_record_again *again = record_of(keys, &keys->counted.at[i]);
-
-	keep_stack(c, keys, again->key);
-}
-
-static void keep_pair(struct system_counts *c, struct keys *keys, size_t i)
-{
-	struct stack_record_pair pair;
-
-	memcpy(&pair, record_of(keys, &keys->counted.at[i]), sizeof(pair));
-	keep_stack(c, keys, pair.waiter);
-	keep_stack(c, keys, pair.waker);
-}
-
 void system_counts_forget(struct system_counts *c, unsigned table)
 {
-	struct keys *other = &c->tables[!table];
-
-	for (size_t i = 0, n = other->counted.n; i < n; i++) {
-		if (other->counted.at[i].kind == STACK_RECORD_AGAIN)
-			keep_again(c, other, i);
-		else if (other->counted.at[i].kind == STACK_RECORD_PAIR)
-			keep_pair(c, other, i);
-	}
-	clear(&c->tables[table]);
+	system_keys_forget(c->tables, table);
 }
 
 const void *system_counts_records(const struct system_counts *c, unsigned table,
@@ -753,67 +602,17 @@ const void *system_counts_records(const struct system_counts *c, unsigned table,
 	return c->tables[table].records.data;
 }
 
-/* The bytes that a record has, of so many that are left; 0: there is none. */
-static size_t size_of(const void *record, size_t left)
-{
-	const struct stack_record *r = record;
-	size_t size = 0;
-
-	if (left < sizeof(struct stack_record_again))
-		return 0;
-	if (r->kind == STACK_RECORD_STACK &&
-	    left >= offsetof(struct stack_record, frames))
-		size = record_bytes(r);
-	else if (r->kind == STACK_RECORD_PAIR)
-		size = sizeof(struct stack_record_pair);
-	else if (r->kind == STACK_RECORD_AGAIN)
-		size = sizeof(struct stack_record_again);
-	return size <= left && size <= sizeof(*r) ? size : 0;
-}
-
 void system_counts_load(struct system_counts *c, unsigned table, const void *records,
 			size_t size)
 {
-	const uint8_t *at = records;
-	size_t n;
-
-	while ((n = size_of(at, size))) {
-		const struct stack_record *r = (const void *)at;
-
-		/* Each has its key at the same place. */
-		add_key(&c->tables[table], r->key, r->kind, r, n);
-		at += n;
-		size -= n;
-	}
-}
-
-static void each_image_of(const struct stack_record *r, void *ctx,
-			  void (*image)(void *ctx, uint32_t number))
-{
-	uint32_t last = r->exe;
-
-	if (last >= STACK_RECORD_FILES)
-		image(ctx, last);
-	for (uint32_t i = 0; i < r->n_user; i++) {
-		uint32_t number = (uint32_t)(r->frames[r->n_kernel + i] >>
-					     STACK_RECORD_IMAGE_SHIFT);
-
-		if (number == last || number < STACK_RECORD_FILES ||
-		    number >= STACK_RECORD_ADDRESS)
-			continue;
-		image(ctx, number);
-		last = number;
-	}
+	system_keys_load(&c->tables[table], records, size);
 }
 
 void system_counts_each_image(const struct system_counts *c, void *ctx,
 			      void (*image)(void *ctx, uint32_t number))
 {
 	for (unsigned table = 0; table < 2; table++)
-		vec_each(k, &c->tables[table].counted)
-			if (k->kind == STACK_RECORD_STACK)
-				each_image_of(record_of(&c->tables[table], k), ctx,
-					      image);
+		system_keys_each_image(&c->tables[table], ctx, image);
 }
 
 int system_counts_end(struct system_counts *c, bool has_symbols, struct err *e)
