@@ -94,7 +94,7 @@ static bool is_metered(const struct anchor_process *p)
 
 bool anchor_process_is_watched(const struct anchor_process *p)
 {
-	return p->watching.n_leaders && !is_metered(p);
+	return p->watching.n_leaders && !p->is_kept && !is_metered(p);
 }
 
 static void tell_steps(struct anchor_process *p)
@@ -198,15 +198,41 @@ void anchor_process_end_unseen(struct anchor_process *p, uint32_t next)
 void anchor_process_begin(struct anchor_process *p, uint32_t window)
 {
 	p->gap_ns = 0;
+	p->paused_ns = 0;
 	p->is_apart = true;
 	memset(p->stood_ns, 0, sizeof(p->stood_ns));
 	anchor_steps_begin(&p->steps);
 	anchor_meters_tell(&p->meters, window);
 }
 
-void anchor_process_keep(struct anchor_process *p)
+void anchor_process_keep(struct anchor_process *p, uint32_t window)
 {
-	p->is_kept = true;
+	p->is_kept = p->is_open = true;
+	p->window = window;
+}
+
+void anchor_process_hold(struct anchor_process *p)
+{
+	p->is_kept = p->is_apart = true;
+}
+
+void anchor_process_release(struct anchor_process *p, uint32_t next)
+{
+	anchor_process_look(p, next);
+	anchor_process_tell_time(p, next);
+	anchor_process_tell_meters(p, next);
+	p->is_kept = false;
+	p->is_apart = p->is_paused;
+}
+
+uint64_t anchor_process_open_ns(const struct anchor_process *p)
+{
+	uint64_t to_ns = p->stood_ns[COUNT_MOMENT_AWAY],
+		 but_ns = p->stood_ns[COUNT_MOMENT_NATIVE] + p->paused_ns;
+
+	if (p->is_paused && to_ns > p->paused_from_ns)
+		but_ns += to_ns - p->paused_from_ns;
+	return to_ns > but_ns ? to_ns - but_ns : 0;
 }
 
 void anchor_process_refuse(struct anchor_process *p)
@@ -301,8 +327,10 @@ void anchor_process_end(struct anchor_process *p, uint32_t window, uint64_t cpu_
 							.blocks = p->record.blocks.at,
 							.n = p->record.blocks.n });
 	p->n_turns_before = p->watching.n_turns;
-	p->is_apart = p->is_kept = false;
-	check_program(p, window + 1);
+	p->is_kept = p->is_open = false;
+	p->is_apart = p->is_paused;
+	if (!p->is_apart)
+		check_program(p, window + 1);
 	choose_leaders(p, cpu_ns);
 }
 
@@ -325,12 +353,16 @@ void anchor_process_pause(struct anchor_process *p, uint32_t next)
 	anchor_process_tell_meters(p, next);
 	anchor_process_tell_time(p, next);
 	tell_steps(p);
-	p->is_apart = true;
+	p->is_apart = p->is_paused = true;
+	p->paused_from_ns = p->cpu_ns;
 }
 
 void anchor_process_resume(struct anchor_process *p, uint32_t next)
 {
 	p->told_ns = p->cpu_ns;
+	if (p->is_paused && p->cpu_ns > p->paused_from_ns)
+		p->paused_ns += p->cpu_ns - p->paused_from_ns;
+	p->is_paused = false;
 	p->is_apart = p->is_kept;
 	if (!p->is_apart)
 		check_program(p, next);

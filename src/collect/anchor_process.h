@@ -50,9 +50,12 @@ struct anchor_process {
 	struct count_look look; /* for those who begin and end windows */
 	struct anchor_watching watching;
 	unsigned n_refused; /* since the last window */
-	/* Its window could not be ended: it goes on in translation, which is no native
-	 * time, and what has counters tells nothing of that. */
+	/* It could not be left: it goes on in translation, which is no native time, and
+	 * what has counters tells nothing of that. */
 	bool is_kept;
+	bool is_open;	 /* and its window, the number of which is ... */
+	uint32_t window; /* ... this */
+	bool is_paused;
 	bool is_apart; /* in a window or a pause: what it executes anew is behind that */
 	/* Of its CPU time: as last looked at, until then it has been told of, and when
 	 * the last window was left. */
@@ -60,6 +63,8 @@ struct anchor_process {
 	uint64_t gap_ns; /* from then until it stood for the next, 0: disturbed */
 	/* When it stood for a window, each of enum count_moment, 0: it did not. */
 	uint64_t stood_ns[COUNT_MOMENT_AWAY + 1];
+	/* When the last pause began, and how long it ran in those of an open window. */
+	uint64_t paused_from_ns, paused_ns;
 	/* When its turn was last asked for, and how long it ran until then. */
 	uint64_t looked_ns, ran_ns;
 	/* When others began not to look at it, since another is counted; and how long
@@ -88,7 +93,13 @@ void anchor_process_end_unseen(struct anchor_process *p, uint32_t next);
 /* A window begins at the time of the last look, which has been told. */
 void anchor_process_begin(struct anchor_process *p, uint32_t window);
 /* It cannot be ended, and is open until it can. */
-void anchor_process_keep(struct anchor_process *p);
+void anchor_process_keep(struct anchor_process *p, uint32_t window);
+/* The engine that another one's window has left in it runs it, and does no more. */
+void anchor_process_hold(struct anchor_process *p);
+void anchor_process_release(struct anchor_process *p, uint32_t next);
+/* CPU time that its open window has taken out of pauses, as last looked at: until it
+ * stood, or was seen in translation last. */
+uint64_t anchor_process_open_ns(const struct anchor_process *p);
 /* It does not: the process could not be counted. */
 void anchor_process_refuse(struct anchor_process *p);
 /* What was counted in it, before what is known by it is chosen: of the program to which

@@ -3,7 +3,9 @@
 
 #include <time.h>
 
+#include "collect/count_detach.h"
 #include "collect/count_late.h"
+#include "collect/count_visits.h"
 #include "collect/tracker.h"
 #include "host/clock.h"
 
@@ -101,7 +103,9 @@ bool anchor_processes_look(struct anchor_processes *a, const struct anchor_proce
 
 static uint64_t weight_of(const struct anchor_process *p)
 {
-	return p->n_refused < REFUSALS_MAX && !count_late_find(p->pid) ? p->ran_ns : 0;
+	return p->n_refused < REFUSALS_MAX && !p->is_kept && !count_late_find(p->pid)
+		       ? p->ran_ns
+		       : 0;
 }
 
 struct anchor_process *anchor_processes_choose(struct anchor_processes *a)
@@ -165,6 +169,27 @@ void anchor_processes_look_at_meters(struct anchor_processes *a, uint32_t next)
 	vec_each(p, &a->at)
 		if ((*p)->meters.counters.n_areas && !(*p)->is_kept)
 			anchor_meters_look(&(*p)->meters, next);
+}
+
+void anchor_processes_hold(struct anchor_processes *a, const struct count_visits *v)
+{
+	if (!v->kept.n)
+		return;
+	vec_each(p, &a->at)
+		if (!(*p)->is_kept && count_visits_kept(v, (*p)->pid))
+			anchor_process_hold(*p);
+}
+
+/* What is there behind a look was so before. */
+void anchor_processes_look_at_kept(struct anchor_processes *a,
+				   const struct count_visits *v, uint32_t next)
+{
+	vec_each(p, &a->at) {
+		const struct count_kept *k = count_visits_kept(v, (*p)->pid);
+
+		if (k && anchor_process_look(*p, next) && count_detach_is_there(&k->a))
+			(*p)->stood_ns[COUNT_MOMENT_AWAY] = (*p)->cpu_ns;
+	}
 }
 
 void anchor_processes_tell(struct anchor_processes *a, uint32_t next)

@@ -20,6 +20,8 @@
 #include "collect/anchor_heirs.h"
 #include "collect/anchor_process.h"
 
+struct count_visits;
+
 struct anchor_processes {
 	const struct anchor_process_setting *setting; /* borrowed */
 	VEC(struct anchor_process *) at;
@@ -50,6 +52,13 @@ void anchor_processes_begin_unseen(struct anchor_processes *a,
 void anchor_processes_end_unseen(struct anchor_processes *a, uint32_t next);
 /* Counters that take too much are off from now on. */
 void anchor_processes_look_at_meters(struct anchor_processes *a, uint32_t next);
+/* Who is kept by visits, of processes that have come to be known, too: by fork of one
+ * that was being counted. */
+void anchor_processes_hold(struct anchor_processes *a, const struct count_visits *v);
+/* When they were in translation last: should one execute another program, and so run
+ * natively, that is when its window ended. */
+void anchor_processes_look_at_kept(struct anchor_processes *a,
+				   const struct count_visits *v, uint32_t next);
 void anchor_processes_tell(struct anchor_processes *a, uint32_t next);
 /* What they do from now on, until they are resumed, is not told; nor is what those did
  * who were begun meanwhile. */

@@ -43,17 +43,15 @@ extern const struct source_ops anchors_source;
 #define IDLE_TURNS_NS 5000000u	/* where there are turns between windows */
 #define NEAR_NS	      20000000u /* of CPU time, before and behind a window */
 #define NEAR_WALL_NS  500000000u
-#define HARDLY	      8 /* of the time: who runs less than one in so many */
-/* Between two tries to end a window, times what the last one took. */
-#define TRY_COSTS 8u
-#define PER_CENT  100.0
+#define HARDLY	      8		/* of the time: who runs less than one in so many */
+#define KEPT_NS	      20000000u /* looks at what could not be left, at most */
+#define PER_CENT      100.0
 
 enum state {
 	IDLE,
 	BEFORE, /* a window comes soon */
 	ALONE,	/* others have been told to pause */
 	COUNTING,
-	KEPT,	  /* the window could not be ended, and is to be */
 	RESUMING, /* others are told to go on */
 	BEHIND,	  /* one was right before */
 	WATCHING,
@@ -73,11 +71,11 @@ struct anchors {
 	int timer;
 	bool is_started;
 	enum state state;
-	uint32_t n_windows;
+	uint32_t n_windows; /* that have a number ... */
+	uint32_t n_open;    /* ... but could not be ended yet */
 	struct err refusal;
 	struct err why_kept; /* the counters, at the end */
 	uint64_t began_ns;   /* wall time of a window, or of a moment near one */
-	uint64_t try_ns;     /* when it is tried again to end it */
 	uint64_t begin_cpu_ns;
 	/* Of our own CPU time: until then it is spent, and what of it was so by this
 	 * window. */
@@ -262,13 +260,14 @@ static bool is_near_over(const struct anchors *s)
 	       clock_monotonic_ns() - s->began_ns >= NEAR_WALL_NS;
 }
 
-/* It has ended, or waits for others that run: a driver for its compiler, say.  Others are
- * looked for only if it hardly runs, for that costs something. */
+/* It has ended, is found to be kept, or waits for others that run: a driver for its
+ * compiler, say.  Others are looked for only if it hardly runs, for that costs something.
+ */
 static bool is_others_turn(struct anchors *s)
 {
 	uint64_t wall_ns = clock_monotonic_ns() - s->began_ns;
 
-	if (s->is_gone)
+	if (s->is_gone || s->process->is_kept)
 		return true;
 	if (wall_ns < NEAR_NS || near_cpu_ns(s) >= wall_ns / HARDLY)
 		return false;
@@ -355,7 +354,8 @@ static void begin_window(struct anchors *s)
 	s->state = COUNTING;
 }
 
-static void read_file(struct anchors *s, struct count_directory_file f, bool is_to_go_on)
+static void read_file(struct anchors *s, struct anchor_process *p, uint32_t number,
+		      struct count_directory_file f, bool is_to_go_on)
 {
 	own(closep) int fd = count_directory_open(&s->directory, f);
 	struct count_window window;
@@ -363,34 +363,37 @@ static void read_file(struct anchors *s, struct count_directory_file f, bool is_
 	if (fd < 0)
 		return;
 	count_window_over(&fd, &window);
-	anchor_process_take(s->process, s->n_windows, &window, is_to_go_on);
+	anchor_process_take(p, number, &window, is_to_go_on);
 }
 
-/* Of engines that have left it since. */
-static bool is_older(const struct count_directory_list *list,
-		     struct count_directory_file f)
+/* By another window that is not over. */
+static bool is_used(const struct anchors *s, pid_t pid)
 {
-	vec_each(x, &list->at)
-		if (x->pid == f.pid && x->n > f.n)
+	if (s->state == COUNTING && s->process->pid == pid)
+		return true;
+	vec_each(p, &s->processes.at)
+		if ((*p)->is_open && (*p)->pid == pid)
 			return true;
 	return false;
 }
 
 /* The process's file, which engines that rest go on with, and those of children that it
  * had meanwhile. */
-static void read_window(struct anchors *s)
+static void read_window(struct anchors *s, struct anchor_process *p, uint32_t window)
 {
 	struct count_directory_list list = { 0 };
 
-	anchor_record_begin(&s->process->record);
+	anchor_record_begin(&p->record);
 	count_directory_list(&s->directory, &list);
 	vec_each(f, &list.at) {
-		bool rests = count_resting_has(&s->visits.resting, (pid_t)f->pid) &&
-			     !is_older(&list, *f);
+		bool is_own = f->pid == (uint32_t)p->pid,
+		     is_last = count_directory_is_last(&list, *f),
+		     rests = is_last &&
+			     count_resting_has(&s->visits.resting, (pid_t)f->pid);
 
-		if (f->pid == (uint32_t)s->process->pid && !is_older(&list, *f))
-			read_file(s, *f, rests);
-		if (!rests)
+		if (is_own && is_last)
+			read_file(s, p, window, *f, rests);
+		if (!rests && (is_own || !is_used(s, (pid_t)f->pid)))
 			count_directory_drop(&s->directory, *f);
 	}
 	vec_fini(&list.at);
@@ -402,18 +405,23 @@ static uint64_t beyond(uint64_t ns, uint64_t least_ns)
 	return ns > least_ns ? ns - least_ns : 0;
 }
 
-/* All that it has is there, and what was counted and its time are of the same moment. */
-static void take_window(struct anchors *s)
+/* All that it has is there, and what was counted and its time are of the same moment.
+ * How long it took natively, about. */
+static uint64_t take_counted(struct anchors *s, struct anchor_process *p, uint32_t window)
 {
-	struct anchor_process *p = s->process;
-	uint64_t native_ns, cost_ns;
-
 	anchor_meters_begin(&p->meters);
 	anchor_process_look(p, s->n_windows);
 	p->told_ns = p->left_ns = p->cpu_ns;
 	p->n_refused = 0;
-	read_window(s);
-	native_ns = anchor_process_native_ns(p);
+	read_window(s, p, window);
+	return anchor_process_native_ns(p);
+}
+
+static void take_window(struct anchors *s)
+{
+	struct anchor_process *p = s->process;
+	uint64_t native_ns = take_counted(s, p, s->n_windows), cost_ns;
+
 	cost_ns = beyond(beyond(p->cpu_ns, p->stood_ns[COUNT_MOMENT_NATIVE]), native_ns);
 	anchor_process_end(p, s->n_windows, native_ns);
 	anchor_processes_end_unseen(&s->processes, s->n_windows);
@@ -426,36 +434,81 @@ static void take_window(struct anchors *s)
 	s->state = RESUMING;
 }
 
-/* It goes on counting: what it has would not be all, nor of one moment.  Others are not
- * to wait for it. */
-static void keep_window(struct anchors *s, uint64_t since_ns)
-{
-	uint64_t now_ns = clock_monotonic_ns();
+/* Windows that could not be ended when they were to be. */
 
-	anchor_process_keep(s->process);
-	anchor_processes_end_unseen(&s->processes, s->n_windows);
-	s->base.wants_alone = false;
-	s->try_ns = now_ns + (now_ns - since_ns) * TRY_COSTS;
-	s->state = KEPT;
-}
-
-static void try_to_end(struct anchors *s, void (*end)(struct count_visits *v))
+/* It goes on counting: what it has would not be all, nor of one moment.  Neither others
+ * nor their windows are to wait for it. */
+static void keep_window(struct anchors *s)
 {
 	struct anchor_process *p = s->process;
-	uint64_t since_ns = clock_monotonic_ns();
 
-	anchor_process_look(p, s->n_windows);
-	p->stood_ns[COUNT_MOMENT_AWAY] = p->cpu_ns; /* unless it stands then */
-	end(&s->visits);
-	if (count_visits_keep(&s->visits, p->pid))
-		keep_window(s, since_ns);
-	else
-		take_window(s);
+	anchor_process_keep(p, s->n_windows++);
+	s->n_open++;
+	anchor_meters_end_near(&p->meters);
+	anchor_processes_end_unseen(&s->processes, s->n_windows);
+	s->base.wants_alone = false;
+	charge_own(s);
+	anchor_budget_plan(&s->budget, WINDOW_COST_NS + s->window_own_ns,
+			   anchor_process_windows_part(p));
+	be_idle(s);
 }
 
 static void end_window(struct anchors *s)
 {
-	try_to_end(s, s->state == KEPT ? count_visits_end_kept : count_visits_end);
+	struct anchor_process *p = s->process;
+
+	anchor_process_look(p, s->n_windows);
+	p->stood_ns[COUNT_MOMENT_AWAY] = p->cpu_ns; /* unless it stands then */
+	count_visits_end(&s->visits);
+	if (count_visits_kept(&s->visits, p->pid))
+		keep_window(s);
+	else
+		take_window(s);
+	anchor_processes_hold(&s->processes, &s->visits);
+}
+
+/* Where others have a window, what comes next is planned when that ends. */
+static void take_kept(struct anchors *s, struct anchor_process *p)
+{
+	uint64_t native_ns = take_counted(s, p, p->window),
+		 cost_ns = beyond(anchor_process_open_ns(p), native_ns);
+
+	p->unseen_ns = 0;
+	p->unseen_from_ns = p->unseen_from_ns ? p->cpu_ns : 0;
+	anchor_process_end(p, p->window, native_ns);
+	s->n_open--;
+	s->budget.spent_ns += cost_ns;
+	if (s->state == IDLE)
+		anchor_budget_plan(&s->budget, WINDOW_COST_NS,
+				   anchor_process_windows_part(p));
+}
+
+static void try_kept(struct anchors *s, enum count_visits_try how)
+{
+	uint64_t so_far_ns = s->budget.cpu_ns;
+
+	if (!s->visits.kept.n)
+		return;
+	anchor_processes_look_at_kept(&s->processes, &s->visits, s->n_windows);
+	count_visits_try_kept(&s->visits, how);
+	vec_each(p, &s->processes.at) {
+		if (!(*p)->is_kept || count_visits_kept(&s->visits, (*p)->pid))
+			continue;
+		if ((*p)->is_open)
+			take_kept(s, *p);
+		else
+			anchor_process_release(*p, s->n_windows);
+	}
+	anchor_processes_hold(&s->processes, &s->visits);
+	if (s->base.rests)
+		s->budget.cpu_ns = so_far_ns;
+}
+
+static enum count_visits_try how_to_try(const struct anchors *s)
+{
+	bool is_alone = s->state == ALONE || s->state == COUNTING;
+
+	return is_alone ? COUNT_VISITS_LOOK : COUNT_VISITS_TRY;
 }
 
 static bool is_window_over(const struct anchors *s)
@@ -478,6 +531,7 @@ static void look_for_work(struct anchors *s)
 	bool is_new = anchor_processes_look(&s->processes, NULL, s->n_windows);
 	struct anchor_process *p = NULL;
 
+	anchor_processes_hold(&s->processes, &s->visits);
 	count_resting_check(&s->visits.resting);
 
 	anchor_processes_look_at_meters(&s->processes, s->n_windows);
@@ -521,7 +575,7 @@ static void end_step(struct anchors *s)
 	}
 	if (s->state == COUNTING)
 		end_window(s);
-	if (s->process && s->state != KEPT)
+	if (s->process)
 		pass_over(s);
 }
 
@@ -542,14 +596,13 @@ static void step(struct anchors *s)
 		ask_to_be_alone(s);
 		break;
 	case ALONE:
-		begin_window(s);
+		if (s->process->is_kept)
+			end_step(s);
+		else
+			begin_window(s);
 		break;
 	case COUNTING:
 		if (is_window_over(s))
-			end_window(s);
-		break;
-	case KEPT:
-		if (s->is_gone || clock_monotonic_ns() >= s->try_ns)
 			end_window(s);
 		break;
 	case RESUMING:
@@ -569,10 +622,14 @@ static void step(struct anchors *s)
 
 static void step_and_tell(struct anchors *s)
 {
-	bool was_idle = s->state == IDLE;
+	bool was_idle;
 	uint64_t own_ns;
 
-	s->charged_ns = own_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	s->charged_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	try_kept(s, how_to_try(s));
+	charge_own(s);
+	was_idle = s->state == IDLE;
+	own_ns = s->charged_ns;
 	step(s);
 	charge_own(s);
 	if (was_idle && s->state == IDLE)
@@ -614,13 +671,13 @@ static uint64_t next_ns(struct anchors *s)
 		[BEFORE] = LOOK_NS,
 		[ALONE] = 1,
 		[COUNTING] = LOOK_NS,
-		[KEPT] = IDLE_MOST_NS,
 		[RESUMING] = 1,
 		[BEHIND] = LOOK_NS,
 		[WATCHING] = s->process ? s->process->watching.watch_ns : 0,
 	};
+	uint64_t ret = s->state == IDLE ? idle_ns(s) : ns[s->state];
 
-	return s->state == IDLE ? idle_ns(s) : ns[s->state];
+	return s->visits.kept.n && ret > KEPT_NS ? KEPT_NS : ret;
 }
 
 static void tell_all(struct anchors *s)
@@ -634,6 +691,16 @@ static void tell_all(struct anchors *s)
 		anchor_processes_look(&s->processes, NULL, s->n_windows);
 	}
 	anchor_processes_tell(&s->processes, s->n_windows);
+}
+
+/* What is kept need not be so until the pause is over. */
+static void rest(struct anchors *s)
+{
+	s->charged_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	try_kept(s, COUNT_VISITS_TRY);
+	charge_own(s);
+	if (s->visits.kept.n)
+		wake_in(s, KEPT_NS);
 }
 
 /* Also when all that there was have ended: others may have been begun by them. */
@@ -650,8 +717,12 @@ static int anchors_drain(struct source *source, bool is_final, struct err *e)
 		tell_all(s);
 		return 0;
 	}
-	if (read(s->timer, &n, sizeof(n)) != sizeof(n) || s->base.rests)
+	if (read(s->timer, &n, sizeof(n)) != sizeof(n))
 		return 0;
+	if (s->base.rests) {
+		rest(s);
+		return 0;
+	}
 	s->is_gone = s->process && !anchor_process_look(s->process, s->n_windows);
 	step_and_tell(s);
 	wake_in(s, next_ns(s));
@@ -668,6 +739,8 @@ static void anchors_pause(struct source *source, bool is_paused)
 		s->charged_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 		end_step(s);
 		anchor_processes_pause(&s->processes, s->n_windows);
+		if (s->visits.kept.n)
+			wake_in(s, KEPT_NS);
 		return;
 	}
 	anchor_processes_resume(&s->processes, s->n_windows);
@@ -680,8 +753,10 @@ static void anchors_stop(struct source *source)
 	struct err why;
 
 	s->charged_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-	if (s->state == COUNTING || s->state == KEPT)
+	if (s->state == COUNTING)
 		end_window(s);
+	try_kept(s, COUNT_VISITS_LAST);
+	charge_own(s);
 	count_resting_end(&s->visits.resting);
 	if (anchor_processes_end(&s->processes, s->n_windows, &why) < 0)
 		s->why_kept = why;
@@ -692,7 +767,7 @@ static void anchors_finish(struct source *source, struct source_stats *ret)
 	struct anchors *s = (struct anchors *)source;
 	struct writer *w = s->context.writer;
 
-	facts_add(w, FACT_RATE, "windows", "count", s->n_windows);
+	facts_add(w, FACT_RATE, "windows", "count", s->n_windows - s->n_open);
 	facts_add(w, FACT_RATE, "windows-cost", "ns", s->budget.spent_ns);
 	if (s->visits.n_kept)
 		facts_loss(w, "still-counted", s->visits.n_kept);

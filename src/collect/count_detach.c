@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "collect/count_attach.h"
 #include "collect/count_caller.h"
+#include "collect/count_late.h"
 #include "collect/count_remote.h"
 #include "collect/count_restart.h"
 #include "collect/count_seccomp.h"
@@ -30,6 +31,7 @@ struct detach {
 	struct count_attached *a;
 	const struct count_control *told;
 	struct count_tracees threads;
+	uint64_t limit_ns;	       /* for which threads are waited for */
 	const struct count_look *look; /* NULL: nobody does */
 	struct err *why;	       /* a thread cannot be led */
 };
@@ -289,7 +291,7 @@ static bool take_known(struct detach *x, uint64_t since_ns)
 			return false;
 		if (are_away || x->why->code)
 			return true;
-		if (clock_monotonic_ns() > since_ns + TRY_NS)
+		if (clock_monotonic_ns() > since_ns + x->limit_ns)
 			err_set(x->why, ERR_UNSUPPORTED,
 				"a thread is in a call that does not end");
 		else if (!has_happened)
@@ -312,7 +314,7 @@ static int take_all(struct detach *x, struct err *e)
 			return 0;
 		if (x->why->code)
 			return err_set(e, ERR_UNSUPPORTED, "%s", x->why->text);
-	} while (n_new && clock_monotonic_ns() <= since_ns + TRY_NS);
+	} while (n_new && clock_monotonic_ns() <= since_ns + x->limit_ns);
 	return n_new ? err_set(e, ERR_UNSUPPORTED, "it makes threads all of the time")
 		     : 0;
 }
@@ -614,26 +616,48 @@ static int try_to_leave(struct detach *x, struct err *e)
 	return rc == 0 ? leave(x, e) : rc;
 }
 
-int count_detach(struct count_attached *a, const struct count_look *look, struct err *e)
+static int detach(struct count_attached *a, const struct count_look *look,
+		  uint64_t limit_ns, unsigned n_tries, struct err *e)
 {
 	struct err why;
-	own(detach_fini) struct detach x = { .a = a,
-					     .told = &a->told,
-					     .look = look,
-					     .why = &why,
-					     .threads = { .pid = a->pid } };
+	own(detach_fini) struct detach x = {
+		.a = a,
+		.told = &a->told,
+		.limit_ns = limit_ns,
+		.look = look,
+		.why = &why,
+		.threads = { .pid = a->pid, .limit_ns = limit_ns },
+	};
 	char where[64];
 	int rc = 0;
 
 	a->rests = false;
-	for (unsigned i = 0; i < TRIES && !a->rests && count_detach_is_there(a); i++) {
+	for (unsigned i = 0; i < n_tries && !a->rests && count_detach_is_there(a); i++) {
+		if (i)
+			nanosleep(&(struct timespec){ .tv_nsec = BETWEEN_NS }, NULL);
 		why = (struct err){ 0 };
 		rc = try_to_leave(&x, e);
 		count_tracees_let_go(&x.threads);
 		if (rc != ERR_UNSUPPORTED)
 			break;
-		nanosleep(&(struct timespec){ .tv_nsec = BETWEEN_NS }, NULL);
 	}
 	snprintf(where, sizeof(where), "process %d goes on being counted", a->pid);
 	return rc < 0 && count_detach_is_there(a) ? err_in(e, rc, where) : 0;
+}
+
+int count_detach(struct count_attached *a, const struct count_look *look, struct err *e)
+{
+	return detach(a, look, TRY_NS, TRIES, e);
+}
+
+int count_detach_try(struct count_attached *a, const struct count_look *look,
+		     uint64_t limit_ns, struct err *e)
+{
+	uint64_t since_ns = clock_monotonic_ns();
+
+	/* The last one may have been too short for it to stop. */
+	count_late_let_go();
+	while (count_late_find(a->pid) && clock_monotonic_ns() - since_ns < limit_ns)
+		count_tracee_nap(since_ns);
+	return detach(a, look, limit_ns, 1, e);
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "base/own.h"
@@ -21,6 +22,9 @@ struct count_tracee;
  * thread. */
 must_use int count_detach(struct count_attached *a, const struct count_look *look,
 			  struct err *e);
+/* The same in one attempt, which waits for threads no longer than that. */
+must_use int count_detach_try(struct count_attached *a, const struct count_look *look,
+			      uint64_t limit_ns, struct err *e);
 
 /* An engine that rests goes. */
 void count_detach_resting(const struct count_attached *a);

@@ -198,6 +198,15 @@ void count_directory_list(const struct count_directory *d,
 		qsort(ret->at.at, ret->at.n, sizeof(*ret->at.at), by_process);
 }
 
+bool count_directory_is_last(const struct count_directory_list *list,
+			     struct count_directory_file f)
+{
+	vec_each(x, &list->at)
+		if (x->pid == f.pid && x->n > f.n)
+			return false;
+	return true;
+}
+
 /* The program may have put anything there: what would block is not opened to block. */
 int count_directory_open(const struct count_directory *d, struct count_directory_file f)
 {

@@ -56,6 +56,9 @@ void count_directory_prefix(const struct count_directory *d, char *ret);
 /* In their order; read ones included. */
 void count_directory_list(const struct count_directory *d,
 			  struct count_directory_list *ret);
+/* No later program of that process has one. */
+bool count_directory_is_last(const struct count_directory_list *list,
+			     struct count_directory_file f);
 /* -1: it is not there, or no file. */
 int count_directory_open(const struct count_directory *d, struct count_directory_file f);
 /* Somebody has it open to write, or mapped so.  false: nobody, or that cannot be told. */

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/count_visits.h"
 
-#include <string.h>
-
 #include "collect/count_detach.h"
 #include "collect/count_late.h"
 #include "collect/count_status.h"
+#include "host/clock.h"
 #include "host/newcomers.h"
 #include "host/procfs.h"
+
+#define LIMIT_NS      10000000u /* of a try to leave one that is kept ... */
+#define DOUBLED	      4u	/* ... twice as much each time, so often */
+#define LAST_LIMIT_NS 1000000000u
+#define FIRST_WAIT_NS UINT64_C(100000000) /* until the first one */
+#define TRIES	      8u
 
 void count_visits_fini(struct count_visits *v)
 {
@@ -94,25 +99,48 @@ static void find_children(struct count_visits *v)
 		}
 }
 
-static void leave_it(struct count_visits *v, struct count_attached *a)
+static void note_kept(struct count_visits *v)
 {
-	bool is_first = a->pid == v->first;
-	struct err why = { 0 };
+	v->n_kept = v->kept.n;
+	v->why_kept = v->kept.n ? v->kept.at[0].why : (struct err){ 0 };
+}
 
-	a->is_to_rest = v->lets_rest && is_first && count_resting_may(a->pid) &&
+/* limit_ns: 0: as long as it takes, within reason. */
+static bool leave_one(struct count_visits *v, struct count_kept *k, uint64_t limit_ns)
+{
+	struct count_attached *a = &k->a;
+	int rc;
+
+	a->is_to_rest = k->may_rest && count_resting_may(a->pid) &&
 			!count_status_locked_kb(a->pid);
-	if (count_detach(a, is_first ? v->look : NULL, &why) < 0) {
-		*vec_push(&v->kept) = *a;
-		if (!v->n_kept++)
-			v->why_kept = why;
-	}
+	k->why = (struct err){ 0 };
+	rc = limit_ns ? count_detach_try(a, k->look, limit_ns, &k->why)
+		      : count_detach(a, k->look, &k->why);
 	if (a->rests)
 		count_resting_add(&v->resting, a);
+	k->tried_ns = clock_monotonic_ns();
+	k->try_ns = k->tried_ns + (FIRST_WAIT_NS << k->n_tries);
+	return rc == 0;
+}
+
+static void leave_or_keep(struct count_visits *v, struct count_kept *k, uint64_t limit_ns)
+{
+	if (leave_one(v, k, limit_ns))
+		return;
+	*vec_push(&v->kept) = *k;
+	note_kept(v);
 }
 
 static void leave(struct count_visits *v, size_t i)
 {
-	leave_it(v, &v->at.at[i]);
+	bool is_first = v->at.at[i].pid == v->first;
+	struct count_kept k = { .a = v->at.at[i],
+				.begun = v->begun,
+				.looked = v->begun,
+				.look = is_first ? v->look : NULL,
+				.may_rest = v->lets_rest && is_first };
+
+	leave_or_keep(v, &k, 0);
 }
 
 bool count_visits_are_awaited(const struct count_visits *v)
@@ -146,21 +174,75 @@ void count_visits_end(struct count_visits *v)
 	vec_clear(&v->at);
 }
 
-bool count_visits_keep(const struct count_visits *v, pid_t pid)
+const struct count_kept *count_visits_kept(const struct count_visits *v, pid_t pid)
 {
-	vec_each(a, &v->kept)
-		if (a->pid == pid)
-			return true;
-	return false;
+	vec_each(k, &v->kept)
+		if (k->a.pid == pid)
+			return k;
+	return NULL;
 }
 
-void count_visits_end_kept(struct count_visits *v)
+static bool is_to_be_tried(const struct count_kept *k, enum count_visits_try how)
 {
-	__typeof__(v->kept) were = v->kept;
+	uint64_t now_ns = clock_monotonic_ns();
 
-	memset(&v->kept, 0, sizeof(v->kept));
-	v->n_kept = 0;
-	vec_each(a, &were)
-		leave_it(v, a);
-	vec_fini(&were);
+	if (how == COUNT_VISITS_LAST)
+		return true;
+	if (count_detach_is_awaited(&k->a))
+		return now_ns >= k->tried_ns + FIRST_WAIT_NS;
+	return how == COUNT_VISITS_TRY && k->n_tries < TRIES && now_ns >= k->try_ns;
+}
+
+/* On a machine with much to do a thread waits for a CPU to stop on. */
+static uint64_t limit_of(const struct count_kept *k)
+{
+	return LIMIT_NS << (k->n_tries < DOUBLED ? k->n_tries : DOUBLED);
+}
+
+static bool try_again(struct count_visits *v, struct count_kept *k,
+		      enum count_visits_try how)
+{
+	if (!count_detach_is_there(&k->a))
+		return true;
+	if (!is_to_be_tried(k, how))
+		return false;
+	if (k->n_tries < TRIES)
+		k->n_tries++;
+	return leave_one(v, k, how == COUNT_VISITS_LAST ? LAST_LIMIT_NS : limit_of(k));
+}
+
+/* One that has its id may not be there yet, so each is asked for twice. */
+static void leave_children(struct count_visits *v, struct count_kept *of,
+			   uint64_t limit_ns)
+{
+	own(procfs_ids_fini) struct procfs_ids pids = { 0 };
+	struct newcomers now = newcomers_mark();
+
+	if (newcomers_since(&of->begun, &pids, NULL) < 0)
+		return;
+	of->begun = of->looked;
+	of->looked = now;
+	vec_each(pid, &pids.ids) {
+		struct count_kept k = { .a = of->a, .begun = of->begun, .looked = now };
+
+		k.a.pid = *pid;
+		if (*pid != of->a.pid && count_detach_is_there(&k.a) &&
+		    procfs_is_process(*pid) && !count_visits_kept(v, *pid))
+			leave_or_keep(v, &k, limit_ns);
+	}
+}
+
+/* Children that cannot be left are added behind all that are tried. */
+void count_visits_try_kept(struct count_visits *v, enum count_visits_try how)
+{
+	uint64_t limit_ns = how == COUNT_VISITS_LAST ? LAST_LIMIT_NS : LIMIT_NS;
+
+	for (size_t i = v->kept.n; i-- > 0;) {
+		struct count_kept k = v->kept.at[i];
+		bool is_left = try_again(v, &k, how);
+
+		leave_children(v, &k, limit_ns);
+		v->kept.at[i] = is_left ? v->kept.at[--v->kept.n] : k;
+	}
+	note_kept(v);
 }

@@ -14,16 +14,35 @@
 #include "collect/count_resting.h"
 #include "host/newcomers.h"
 
+/* One that the engine could not leave. */
+struct count_kept {
+	struct count_attached a;
+	/* No child that came before the first one is unknown; the other one is later. */
+	struct newcomers begun, looked;
+	const struct count_look *look; /* NULL: nobody does */
+	bool may_rest;
+	unsigned n_tries;
+	uint64_t tried_ns, try_ns; /* when it was last tried, and is again */
+	struct err why;
+};
+
+/* What is done about those that are kept. */
+enum count_visits_try {
+	COUNT_VISITS_LOOK, /* they are tried only if they wait for it */
+	COUNT_VISITS_TRY,  /* whose time it is */
+	COUNT_VISITS_LAST, /* each, with more patience */
+};
+
 struct count_visits {
 	VEC(struct count_attached) at;
 	struct newcomers begun; /* before the engine came to the first */
 	uint64_t n_confined;	/* left before they forbade themselves calls */
 	pid_t first;
-	VEC(struct count_attached) kept; /* which the engine could not leave ... */
-	uint64_t n_kept;		 /* ... as many ... */
-	struct err why_kept;		 /* ... the first of them */
-	const struct count_look *look;	 /* at the first one; NULL: nobody does */
-	bool lets_rest;			 /* the first one's engine, until all ends */
+	VEC(struct count_kept) kept;
+	uint64_t n_kept;	       /* as many ... */
+	struct err why_kept;	       /* ... the first of them */
+	const struct count_look *look; /* at the first one; NULL: nobody does */
+	bool lets_rest;		       /* the first one's engine, until all ends */
 	struct count_resting resting;
 };
 
@@ -41,8 +60,10 @@ bool count_visits_are_awaited(const struct count_visits *v);
 void count_visits_leave_awaited(struct count_visits *v);
 /* Those too that have not told that they are there. */
 void count_visits_end(struct count_visits *v);
-/* The engine could not leave it, and may be tried to leave it again. */
-bool count_visits_keep(const struct count_visits *v, pid_t pid);
-void count_visits_end_kept(struct count_visits *v);
+/* The engine could not leave it; NULL: it could, or has not come. */
+const struct count_kept *count_visits_kept(const struct count_visits *v, pid_t pid);
+/* Those that are kept are left if they can be, with the children that they have had by
+ * fork: in short attempts, each after twice the time, and no more after some. */
+void count_visits_try_kept(struct count_visits *v, enum count_visits_try how);
 
 #endif

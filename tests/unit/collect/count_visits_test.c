@@ -5,6 +5,7 @@
  */
 #include "collect/count_visits.h"
 
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <setjmp.h>
@@ -23,12 +24,15 @@
 #include <cmocka.h>
 
 #include "collect/count_detach.h"
+#include "host/clock.h"
 #include "host/procfs.h"
 
 #define TRIES	      20000 /* of a millisecond */
 #define PATIENCE      5	    /* likewise, of what need not happen */
 #define NAP_NS	      1000000
 #define MOMENTS_LEAST 10
+#define KEPT_NS	      800000000u /* for which one is kept: */
+#define KEPT_TRIES    4		 /* at first, and 0.1, 0.3 and 0.7 s later */
 #define END_CODE      7
 
 /* The program, which makes no call once it is strict. */
@@ -87,6 +91,8 @@ static void run_program(void)
 /* The recorder, from its calls of ptrace(). */
 
 static long calls_left = -1; /* -1: they are none of a recorder's, or it has come */
+static bool is_hindered;     /* no thread can be seized ... */
+static unsigned n_refused;   /* ... and so many times none was */
 static pid_t program;
 static struct count_visits visits = { .lets_rest = true };
 
@@ -124,6 +130,11 @@ long ptrace(enum __ptrace_request request, ...)
 	addr = va_arg(args, void *);
 	data = va_arg(args, void *);
 	va_end(args);
+	if (is_hindered && request == PTRACE_SEIZE) {
+		n_refused++;
+		errno = EPERM;
+		return -1;
+	}
 	if (calls_left >= 0 && !stands() && !calls_left--)
 		confine();
 	result = syscall(SYS_ptrace, request, tid, addr, data);
@@ -280,12 +291,77 @@ static void who_forbids_itself_little_is_counted_on(void **state)
 	count_directory_remove(&directory, false);
 }
 
+static void begin_kept(struct count_directory *ret)
+{
+	struct err why;
+
+	program = begin(ret);
+	visits = (struct count_visits){ .lets_rest = true };
+	assert_int_equal(count_visits_begin(&visits, program, ret, "-", &why), 0);
+	is_hindered = true;
+	n_refused = 0;
+	count_visits_end(&visits);
+	assert_int_equal(visits.n_kept, 1);
+}
+
+static void end_kept(struct count_directory *d)
+{
+	assert_int_equal(visits.n_kept, 0);
+	assert_int_equal(visits.why_kept.code, 0);
+	count_visits_fini(&visits);
+	end(-1);
+	count_directory_remove(d, false);
+}
+
+static void who_could_not_be_left_is_when_it_waits_for_it(void **state)
+{
+	struct count_directory directory = { 0 };
+
+	(void)state;
+	begin_kept(&directory);
+	set(&seen->is_to_confine);
+	for (unsigned i = 0; !count_detach_is_awaited(&visits.kept.at[0].a) && i < TRIES;
+	     i++)
+		nap();
+	is_hindered = false;
+	for (unsigned i = 0; visits.n_kept && i < TRIES; i++) {
+		count_visits_try_kept(&visits, COUNT_VISITS_LOOK);
+		nap();
+	}
+	end_kept(&directory);
+}
+
+static void who_cannot_be_left_is_tried_ever_more_seldom(void **state)
+{
+	struct count_directory directory = { 0 };
+	uint64_t since_ns;
+
+	(void)state;
+	begin_kept(&directory);
+	since_ns = clock_monotonic_ns();
+	while (n_refused < 2) {
+		count_visits_try_kept(&visits, COUNT_VISITS_TRY);
+		nap();
+	}
+	while (clock_monotonic_ns() - since_ns < KEPT_NS) {
+		nap();
+		if (clock_monotonic_ns() - since_ns < KEPT_NS)
+			count_visits_try_kept(&visits, COUNT_VISITS_TRY);
+	}
+	assert_true(n_refused <= KEPT_TRIES);
+	is_hindered = false;
+	count_visits_try_kept(&visits, COUNT_VISITS_LAST);
+	end_kept(&directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_forbids_itself_calls_goes_on),
 		cmocka_unit_test(who_waits_in_vain_forbids_itself_calls_with_the_engine),
 		cmocka_unit_test(who_forbids_itself_little_is_counted_on),
+		cmocka_unit_test(who_could_not_be_left_is_when_it_waits_for_it),
+		cmocka_unit_test(who_cannot_be_left_is_tried_ever_more_seldom),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
