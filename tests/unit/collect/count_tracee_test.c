@@ -465,6 +465,16 @@ static void tell_until_it_is_late(const struct child *c)
 	assert_true(count_late_are_any());
 }
 
+/* On a machine with much to do that is not soon. */
+static void await_late(void)
+{
+	for (int i = 0; i < TRIES && count_late_are_any(); i++) {
+		count_late_await();
+		nap();
+	}
+	assert_false(count_late_are_any());
+}
+
 static void who_stops_late_goes_on_waiting(void **state)
 {
 	cpu_set_t before, one;
@@ -483,8 +493,7 @@ static void who_stops_late_goes_on_waiting(void **state)
 			/* It is interrupted, and has something that comes first. */
 			if (i % 2)
 				kill(c.pid, SIGCHLD);
-			count_late_await();
-			assert_false(count_late_are_any());
+			await_late();
 		}
 		check_that_it_waits(&c, "late");
 		end(&c);
