@@ -42,8 +42,9 @@ def find(program):
     return os.path.realpath(shutil.which(program))
 
 
-def count(words, flags='-'):
-    """Output, exit code and the blocks of each process, the first one's first."""
+def count(words, flags='-', running=0):
+    """Output, exit code and the blocks of each process, the first one's first.  One block of each of so many threads
+    that may still run when the program ends need not add up."""
     directory = os.path.join(harness.DIR, str(len(os.listdir(harness.DIR))))
     os.mkdir(directory)
     path = find(words[0])
@@ -60,7 +61,8 @@ def count(words, flags='-'):
     blocks = [Blocks(f'{directory}/{name}') for name in files]
     shutil.rmtree(directory)
     for one in blocks:
-        assert one.wrong == 'wrong 0 0', f'{words}: {one.wrong}, {errors[-300:]}'
+        unbalanced, unknown = map(int, one.wrong.split()[1:])
+        assert unbalanced <= running and not unknown, f'{words}: {one.wrong}, {errors[-300:]}'
     return out, run.returncode, blocks
 
 
@@ -731,7 +733,8 @@ def programs_of_this_machine_say_what_they_say_natively():
                   ['node', '-p', '[3, 1, 2].sort().map(String).join() + Math.max(7.5, 3)'],
                   ['java', '-version']]:
         if shutil.which(words[0]):
-            out, code, _ = count(words)
+            # A virtual machine does not wait for threads of its own.
+            out, code, _ = count(words, running=32 if words[0] in ('java', 'node') else 0)
             assert (out, code) == natively(words), (words, code, out[-200:])
 
 
