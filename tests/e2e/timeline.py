@@ -356,6 +356,10 @@ def nothing_is_kept_of_a_pause():
         raise Skip('only root may load BPF programs')
     in_pauses('io', WAIT_IN_READ)
     in_pauses('sync', WAIT_FOR_LOCK, '--source', 'futex')
+    # One that ends before anything was observed, while a thread waits.
+    code = WAIT_IN_READ + 'import os, threading\nthreading.Timer(1.5, end, (0,)).start(); wait(0)'
+    record('io', 'import os\n' + code, '--trace', '--delay', '5s', '-d', '500ms')
+    assert not samples('each-io-call') and not samples('io-time')
 
 
 @test
