@@ -63,42 +63,40 @@ static const char *each_of(const char *sum)
 	return NULL;
 }
 
+/* Are they of the same, in one recording? */
+static bool is_pair(const struct profile *p, size_t sum, size_t each)
+{
+	const struct profile_column *s = profile_column(p, sum);
+	const struct profile_column *x = profile_column(p, each);
+	const char *name = each_of(s->name);
+
+	return name && s->source == x->source && track_is_each(p, each) &&
+	       strcmp(x->name, name) == 0;
+}
+
 /* Requests of io_uring are summed only, and what a ring had no room for.  A filter
  * chooses of sums when they were told. */
-static bool is_all(const struct profile *p, const struct profile_column *sum,
-		   const struct profile_column *each)
+static bool is_all(const struct profile *p, size_t sum, size_t each)
 {
-	return each->total_weight &&
-	       (profile_is_filtered(p) ||
-		each->total_weight >= sum->total_weight - sum->total_weight / 100);
+	uint64_t whole = profile_column(p, sum)->total_weight;
+	uint64_t told = profile_column(p, each)->total_weight;
+
+	return told && (profile_is_filtered(p) || told >= whole - whole / 100);
 }
 
 bool track_is_told_one_by_one(const struct profile *p, size_t column)
 {
-	const struct profile_column *c = profile_column(p, column);
-	const char *each = each_of(c->name);
-
-	for (size_t i = 0; each && i < profile_n_columns(p); i++) {
-		const struct profile_column *x = profile_column(p, i);
-
-		if (x->source == c->source && track_is_each(p, i) &&
-		    strcmp(x->name, each) == 0)
-			return is_all(p, c, x);
-	}
+	for (size_t i = 0; i < profile_n_columns(p); i++)
+		if (is_pair(p, column, i))
+			return is_all(p, column, i);
 	return false;
 }
 
 bool track_is_instead(const struct profile *p, size_t column)
 {
-	const struct profile_column *x = profile_column(p, column);
-
-	for (size_t i = 0; track_is_each(p, column) && i < profile_n_columns(p); i++) {
-		const struct profile_column *c = profile_column(p, i);
-		const char *each = each_of(c->name);
-
-		if (each && c->source == x->source && strcmp(x->name, each) == 0)
-			return is_all(p, c, x);
-	}
+	for (size_t i = 0; i < profile_n_columns(p); i++)
+		if (is_pair(p, i, column))
+			return is_all(p, i, column);
 	return false;
 }
 
