@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/gap_rows.h"
 
+#include "decode/x86_flow.h"
 #include "decode/x86_op.h"
 #include "unwind/code_path.h"
 #include "unwind/unwind_image.h"
@@ -11,6 +12,7 @@
 #define FRAME_MAX    (1 << 20)
 
 #define ALIGNMENT_BYTES 16 /* of sections of code */
+#define SECTION_BYTES	4  /* the least of them: .fini's */
 
 static const struct cfa_row no_row = { .kind = CFA_ROW_NONE };
 
@@ -56,16 +58,48 @@ static uint64_t skip_padding(struct unwind_image *image, uint64_t start, uint64_
 	return at;
 }
 
+/* From instruction to instruction.  The gap may go over the end of a section: behind what
+ * does not go on zeros are no code. */
+struct reading {
+	struct unwind_image *image;
+	uint64_t at, end;
+	struct x86_op op; /* the one at `at` */
+	bool is_at_end;	  /* what was before does not go on */
+};
+
+static bool goes_on(const struct x86_op *op)
+{
+	enum x86_flow flow = x86_flow_of(op);
+
+	return flow != X86_FLOW_JUMP && flow != X86_FLOW_JUMP_TO &&
+	       flow != X86_FLOW_RETURN && flow != X86_FLOW_NEVER;
+}
+
+/* False: none is there. */
+static bool read_next(struct reading *r)
+{
+	uint64_t behind;
+
+	if (r->is_at_end) {
+		behind = skip_padding(r->image, r->at, r->end);
+		if (behind % SECTION_BYTES == 0)
+			r->at = behind;
+	}
+	if (r->at >= r->end || !read_op(r->image, r->at, &r->op))
+		return false;
+	r->is_at_end = !goes_on(&r->op);
+	return true;
+}
+
 /* Read from the start on, instructions end where the gap does, or zeros begin: what is
  * data, or begins elsewhere, hardly ever does that.  Where they end; 0: it is none. */
 static uint64_t code_end(struct unwind_image *image, uint64_t start, uint64_t end)
 {
-	struct x86_op op;
+	struct reading r = { .image = image, .at = start, .end = end };
 
-	while (start < end && skip_padding(image, start, end) < end &&
-	       read_op(image, start, &op))
-		start += op.size;
-	return start <= end && skip_padding(image, start, end) == end ? start : 0;
+	while (skip_padding(image, r.at, end) < end && read_next(&r))
+		r.at += r.op.size;
+	return r.at <= end && skip_padding(image, r.at, end) == end ? r.at : 0;
 }
 
 /* Where a register is on return, in words from the CFA. */
@@ -115,30 +149,46 @@ static struct cfa_row row_at(struct unwind_image *image, const struct abi *abi,
 	return pack_path(abi, &paths.at[0]);
 }
 
+/* Rows where they change. */
+struct telling {
+	gap_rows_visit_fn *visit;
+	void *ctx;
+	struct cfa_row last;
+	bool has_begun;
+};
+
+static void tell(struct telling *t, uint64_t vaddr, const struct cfa_row *row)
+{
+	if (t->has_begun && cfa_row_is_same(row, &t->last))
+		return;
+	t->visit(t->ctx, vaddr, row);
+	t->last = *row;
+	t->has_begun = true;
+}
+
 bool gap_rows(struct unwind_image *image, uint64_t start, uint64_t end,
 	      gap_rows_visit_fn *visit, void *ctx)
 {
 	const struct abi *abi = abi_of(unwind_image_arch(image));
-	struct cfa_row last;
-	struct x86_op op;
-	uint64_t first, stop;
+	struct reading r = { .image = image, .at = start };
+	struct telling t = { visit, ctx };
 
 	if (abi->has_link_register || end - start > GAP_ROWS_MAX_BYTES)
 		return false;
-	first = skip_padding(image, start, end);
-	stop = code_end(image, first, end);
-	if (stop <= first)
+	r.at = skip_padding(image, start, end);
+	r.end = code_end(image, r.at, end);
+	if (r.end <= r.at)
 		return false;
-	if (first > start)
-		visit(ctx, start, &no_row);
-	for (uint64_t at = first; at < stop && read_op(image, at, &op); at += op.size) {
-		struct cfa_row row = row_at(image, abi, at);
+	if (r.at > start)
+		tell(&t, start, &no_row);
+	for (uint64_t behind = r.at; read_next(&r); behind = r.at += r.op.size) {
+		struct cfa_row row = row_at(image, abi, r.at);
 
-		if (at == first || !cfa_row_is_same(&row, &last))
-			visit(ctx, at, &row);
-		last = row;
+		if (r.at > behind)
+			tell(&t, behind, &no_row);
+		tell(&t, r.at, &row);
 	}
-	if (stop < end)
-		visit(ctx, stop, &no_row);
+	if (r.end < end)
+		tell(&t, r.end, &no_row);
 	return true;
 }

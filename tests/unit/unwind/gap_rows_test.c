@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/own.h"
 #include "base/vec.h"
 #include "self_maps.h"
 #include "unwind/gap_rows.h"
@@ -130,12 +133,23 @@ static void find_gap(struct gap *g, struct unwind_image *image, uint64_t vaddr)
 	gap_rows(image, g->start, g->end, take_row, g);
 }
 
+/* NULL: nothing is known from there on. */
+static const struct cfa_row *row_from(const struct gap *g, uint64_t vaddr)
+{
+	const struct cfa_row *found = NULL;
+
+	vec_each(r, &g->rows)
+		if (r->vaddr <= vaddr)
+			found = &r->row;
+	return found;
+}
+
 /* NULL: covered, or in no file. */
 static const struct cfa_row *gap_row(struct stepped *s)
 {
 	static const struct cfa_row none = { .kind = CFA_ROW_NONE };
 	const struct unwind_map *map = self_maps_find(&s->maps, s->regs.rip);
-	const struct cfa_row *found = &none;
+	const struct cfa_row *found;
 	struct gap *g = &s->gap;
 	uint64_t vaddr;
 
@@ -145,10 +159,8 @@ static const struct cfa_row *gap_row(struct stepped *s)
 		return NULL;
 	if (g->image != map->image || vaddr < g->start || vaddr >= g->end)
 		find_gap(g, map->image, vaddr);
-	vec_each(r, &g->rows)
-		if (r->vaddr <= vaddr)
-			found = &r->row;
-	return found;
+	found = row_from(g, vaddr);
+	return found ? found : &none;
 }
 
 static void compare(struct stepped *s)
@@ -208,16 +220,12 @@ void _fini(void);
 static const struct cfa_row *row_of(struct gap *g, struct self_maps *maps, uint64_t pc)
 {
 	const struct unwind_map *map = self_maps_find(maps, pc);
-	const struct cfa_row *found = NULL;
 	uint64_t vaddr = 0;
 
 	assert_true(map && map->image && unwind_image_vaddr(map->image, map, pc, &vaddr));
 	assert_false(is_covered(map->image, vaddr));
 	find_gap(g, map->image, vaddr);
-	vec_each(r, &g->rows)
-		if (r->vaddr <= vaddr)
-			found = &r->row;
-	return found;
+	return row_from(g, vaddr);
 }
 
 static void code_at_the_ends_of_the_tables_has_rows(void **state)
@@ -245,12 +253,48 @@ static void code_at_the_ends_of_the_tables_has_rows(void **state)
 	self_maps_fini(&maps);
 }
 
-int main(void)
+static const char *main_alone;
+
+/* Of another section, after zeros that align it. */
+static void code_behind_zeros_has_rows(void **state)
+{
+	static const uint8_t fini[] = { 0x48, 0x83, 0xec, 8, 0x48, 0x83, 0xc4, 8, 0xc3 };
+	own(unwind_image_freep) struct unwind_image *image = NULL;
+	own(closep) int fd = open(main_alone, O_RDONLY | O_CLOEXEC);
+	uint8_t is[sizeof(fini)];
+	Elf64_Ehdr h;
+	struct gap gap = { 0 };
+	uint64_t start, end;
+	unsigned n_known = 0;
+
+	(void)state;
+	assert_int_equal(pread(fd, &h, sizeof(h), 0), sizeof(h));
+	assert_int_equal(unwind_image_open(fd, main_alone, &image, NULL), 0);
+	assert_true(unwind_image_segment(image, h.e_entry, &start, &end));
+	assert_int_equal(unwind_image_bytes(image, end - sizeof(fini), is, sizeof(is)),
+			 sizeof(is));
+	assert_memory_equal(is, fini, sizeof(fini));
+	find_gap(&gap, image, end - 1);
+	assert_true(gap.end == end && end - gap.start > 2 * sizeof(fini));
+	assert_int_equal(row_from(&gap, end - 1)->offset, 8);
+	assert_int_equal(row_from(&gap, end - 5)->offset, 16);
+	assert_int_equal(row_from(&gap, end - sizeof(fini))->offset, 8);
+	vec_each(r, &gap.rows)
+		n_known += r->row.kind == CFA_ROW_CFA;
+	assert_true(n_known > 5); /* __do_global_dtors_aux alone has three */
+	vec_fini(&gap.rows);
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_begin_where_the_rows_say),
 		cmocka_unit_test(code_at_the_ends_of_the_tables_has_rows),
+		cmocka_unit_test(code_behind_zeros_has_rows),
 	};
 
+	if (argc != 2)
+		return 2;
+	main_alone = argv[1];
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
