@@ -114,8 +114,14 @@ def shares_of_a_known_call_tree():
 CLOSED = """
 extern int __cxa_atexit(void (*)(void *), void *, void *);
 extern void *__dso_handle;
-static void end(void *n) { for (volatile unsigned long i = 0; i < (unsigned long)n; i++) ; }
-static __attribute__((constructor)) void begin(void) { __cxa_atexit(end, (void *)150000000, &__dso_handle); }
+extern long clock(void);
+/* Half a second, however fast the CPU is: much longer than it takes to begin. */
+static void end(void *n)
+{
+	for (long until = clock() + (long)n; clock() < until;)
+		for (volatile unsigned long i = 0; i < 10000000; i++) ;
+}
+static __attribute__((constructor)) void begin(void) { __cxa_atexit(end, (void *)500000, &__dso_handle); }
 """
 CLOSES = """
 #include <dlfcn.h>
@@ -203,7 +209,7 @@ def a_page_of_code_may_have_more_rules_than_a_block_of_rows():
     with recording('-F', '1000'):
         used_ns(spawn(dense, '0.5'))  # it is met, and its rules are loaded
         time.sleep(0.5)
-        child = spawn(dense, '0.5')
+        child = spawn(dense, '2')  # much longer than it takes to begin
         used_ns(child)
     r = of(child.pid)
     assert not truncated(r), truncated(r)
