@@ -18,8 +18,8 @@
 #include "base/mem.h"
 #include "collect/anchor_budget.h"
 #include "collect/anchor_cost.h"
+#include "collect/anchor_files.h"
 #include "collect/anchor_processes.h"
-#include "collect/count_directory.h"
 #include "collect/count_late.h"
 #include "collect/count_orders.h"
 #include "collect/count_status.h"
@@ -60,7 +60,7 @@ enum state {
 struct anchors {
 	struct source base;
 	struct source_context context;
-	struct count_directory directory;
+	struct anchor_files files;
 	struct count_visits visits;
 	struct anchor_budget budget;
 	struct anchor_watch_cost watch_cost;
@@ -138,7 +138,7 @@ static void anchors_free(struct source *source)
 	struct anchors *s = (struct anchors *)source;
 
 	count_visits_end(&s->visits);
-	count_directory_remove(&s->directory, s->visits.n_kept);
+	count_directory_remove(&s->files.directory, s->visits.n_kept);
 	count_visits_fini(&s->visits);
 	anchor_processes_fini(&s->processes);
 	closep(&s->timer);
@@ -171,6 +171,8 @@ static int anchors_open(const struct source_context *c, struct source **ret,
 		.watch_cost = &s->watch_cost,
 	};
 	s->processes.setting = &s->setting;
+	s->files.resting = &s->visits.resting;
+	s->files.processes = &s->processes;
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (s->timer < 0) {
 		anchors_free(&s->base);
@@ -295,10 +297,12 @@ static int come(struct anchors *s, struct err *e)
 {
 	char flags[COUNT_FLAGS_MAX];
 	pid_t pid = s->process->pid;
-	int rc = *s->directory.path ? 0 : count_directory_make_for(&s->directory, pid, e);
+	int rc = anchor_files_prepare(&s->files, pid, e);
 
 	count_orders_make(s->context.scope, flags);
-	return rc < 0 ? rc : count_visits_begin(&s->visits, pid, &s->directory, flags, e);
+	return rc < 0 ? rc
+		      : count_visits_begin(&s->visits, pid, &s->files.directory, flags,
+					   e);
 }
 
 static void be_idle(struct anchors *s)
@@ -354,55 +358,16 @@ static void begin_window(struct anchors *s)
 	s->state = COUNTING;
 }
 
-static void read_file(struct anchors *s, struct anchor_process *p, uint32_t number,
-		      struct count_directory_file f, bool is_to_go_on)
-{
-	own(closep) int fd = count_directory_open(&s->directory, f);
-	struct count_window window;
-
-	if (fd < 0)
-		return;
-	count_window_over(&fd, &window);
-	anchor_process_take(p, number, &window, is_to_go_on);
-}
-
-/* By another window that is not over. */
-static bool is_used(const struct anchors *s, pid_t pid)
-{
-	if (s->state == COUNTING && s->process->pid == pid)
-		return true;
-	vec_each(p, &s->processes.at)
-		if ((*p)->is_open && (*p)->pid == pid)
-			return true;
-	return false;
-}
-
-/* The process's file, which engines that rest go on with, and those of children that it
- * had meanwhile. */
-static void read_window(struct anchors *s, struct anchor_process *p, uint32_t window)
-{
-	struct count_directory_list list = { 0 };
-
-	anchor_record_begin(&p->record);
-	count_directory_list(&s->directory, &list);
-	vec_each(f, &list.at) {
-		bool is_own = f->pid == (uint32_t)p->pid,
-		     is_last = count_directory_is_last(&list, *f),
-		     rests = is_last &&
-			     count_resting_has(&s->visits.resting, (pid_t)f->pid);
-
-		if (is_own && is_last)
-			read_file(s, p, window, *f, rests);
-		if (!rests && (is_own || !is_used(s, (pid_t)f->pid)))
-			count_directory_drop(&s->directory, *f);
-	}
-	vec_fini(&list.at);
-}
-
 /* Of who has ended right behind the beginning nothing later than that is known. */
 static uint64_t beyond(uint64_t ns, uint64_t least_ns)
 {
 	return ns > least_ns ? ns - least_ns : 0;
+}
+
+/* Whose window is open; 0: nobody's. */
+static pid_t counted(const struct anchors *s)
+{
+	return s->state == COUNTING ? s->process->pid : 0;
 }
 
 /* All that it has is there, and what was counted and its time are of the same moment.
@@ -413,7 +378,7 @@ static uint64_t take_counted(struct anchors *s, struct anchor_process *p, uint32
 	anchor_process_look(p, s->n_windows);
 	p->told_ns = p->left_ns = p->cpu_ns;
 	p->n_refused = 0;
-	read_window(s, p, window);
+	anchor_files_take(&s->files, p, window, counted(s));
 	return anchor_process_native_ns(p);
 }
 

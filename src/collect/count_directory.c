@@ -271,6 +271,17 @@ void count_directory_drop(const struct count_directory *d, struct count_director
 	unlinkat(d->fd, name, 0);
 }
 
+void count_directory_drop_all(const struct count_directory *d, pid_t pid)
+{
+	struct count_directory_list list = { 0 };
+
+	count_directory_list(d, &list);
+	vec_each(f, &list.at)
+		if (f->pid == (uint32_t)pid)
+			count_directory_drop(d, *f);
+	vec_fini(&list.at);
+}
+
 void count_directory_remove(struct count_directory *d, bool is_used)
 {
 	if (!d->path[0])

@@ -71,6 +71,8 @@ bool count_directory_is_mapped(const struct count_directory *d,
 void count_directory_empty(const struct count_directory *d,
 			   struct count_directory_file f);
 void count_directory_drop(const struct count_directory *d, struct count_directory_file f);
+/* All of the process's. */
+void count_directory_drop_all(const struct count_directory *d, pid_t pid);
 /* is_used: programs that go on without us need it for those that they start. */
 void count_directory_remove(struct count_directory *d, bool is_used);
 

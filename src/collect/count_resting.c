@@ -58,7 +58,7 @@ bool count_resting_has(const struct count_resting *r, pid_t pid)
 {
 	for (size_t i = 0; i < r->at.n; i++)
 		if (r->at.at[i].pid == pid)
-			return true;
+			return count_detach_is_there(&r->at.at[i]);
 	return false;
 }
 

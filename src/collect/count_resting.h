@@ -24,6 +24,7 @@ bool count_resting_may(pid_t pid);
 void count_resting_add(struct count_resting *r, const struct count_attached *a);
 /* Taken out, with its memory as it is; false: none is there. */
 bool count_resting_take(struct count_resting *r, pid_t pid, struct count_attached *ret);
+/* It is still there. */
 bool count_resting_has(const struct count_resting *r, pid_t pid);
 /* Those go whose process has limited its addresses since. */
 void count_resting_check(struct count_resting *r);
