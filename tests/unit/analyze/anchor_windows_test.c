@@ -112,7 +112,7 @@ static void without_counters_the_time_that_they_took_tells(void **state)
 	for (int i = 0; i < 4; i++) {
 		w[i].met = w[i].near_hits = w[i].near_rate = 0;
 		w[i].own_before_ns = w[i].own_behind_ns = 5e8;
-		w[i].counted_ns = 16e6;
+		w[i].counted_ns = 13e6;
 	}
 	w[3].code /= 10;
 	assert_true(anchor_windows_suppose(w, 4));
