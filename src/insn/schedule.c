@@ -199,6 +199,16 @@ static unsigned pool_size(const struct schedule *s, bool is_vector)
 	return is_vector && s->m->vector_waiting ? s->m->vector_waiting : s->m->waiting;
 }
 
+/* What it has of a step begins later than anything that it queued for: that was in the
+ * shadow of this wait. */
+static void wait_for(struct schedule *s, uint64_t step, uint8_t why)
+{
+	s->last.by = step;
+	s->last.why = why;
+	s->last.queued = 0;
+	s->last.is_fetched = false;
+}
+
 /* Registers. */
 
 static uint64_t when_ready(struct schedule *s, operation_registers registers,
@@ -210,9 +220,7 @@ static uint64_t when_ready(struct schedule *s, operation_registers registers,
 		if (s->ready[reg] <= cycle)
 			continue;
 		cycle = s->ready[reg];
-		s->last.why = s->why[reg];
-		s->last.by = s->by[reg];
-		s->last.is_fetched = false;
+		wait_for(s, s->by[reg], s->why[reg]);
 	}
 	return cycle;
 }
@@ -356,7 +364,7 @@ static uint64_t forwarded(struct schedule *s, const struct store *before,
 
 	if (ready <= cycle)
 		return cycle;
-	s->last.by = before->by;
+	wait_for(s, before->by, SCHEDULE_WAIT_DEPENDENCY);
 	return ready;
 }
 
@@ -391,8 +399,7 @@ static uint64_t wait_with_load(struct schedule *s, const struct operation *o,
 	if (!(before->to & o->reads & o->writes) || before->ready <= cycle || o->loads ||
 	    !is_fusible_sum(o))
 		return cycle;
-	s->last.by = s->n_steps - 1;
-	s->last.why = SCHEDULE_WAIT_DEPENDENCY;
+	wait_for(s, s->n_steps - 1, SCHEDULE_WAIT_DEPENDENCY);
 	return before->ready;
 }
 
@@ -422,12 +429,16 @@ static uint64_t store(struct schedule *s, const struct operation *o, uint64_t pl
 	/* Where loads and stores have the same ports, one address does for both. */
 	bool has_address = o->loads && m->store_address_ports & m->load_ports;
 	unsigned bytes = is_vector(o) ? m->vector_store_bytes : m->store_bytes;
+	uint64_t before = s->last.queued;
 	uint64_t a = has_address ? address
 				 : move(s, o, m->store_address_ports, bytes, address);
-	uint64_t d = take_port(
-		s, is_vector(o) ? m->vector_store_data_ports : m->store_data_ports, data,
-		1);
+	uint64_t of_address = s->last.queued - before, d;
 
+	s->last.queued = before;
+	d = take_port(s, is_vector(o) ? m->vector_store_data_ports : m->store_data_ports,
+		      data, 1);
+	if (a > d) /* the data is there before the address is */
+		s->last.queued = of_address;
 	*store_slot(s, place) = (struct store){ place, data, s->n_steps };
 	return later(a, d) + 1;
 }

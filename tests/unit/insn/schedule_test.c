@@ -208,11 +208,11 @@ static void a_sum_that_is_one_with_its_branch_is_computed(void **state)
 }
 
 /* The waits of a turn, once it goes on and on, by cause; the rest is by the width. */
-static double waits_of(const char *code, size_t size, bool is_taken,
-		       double waits[SCHEDULE_N_WAITS])
+static double waits_of(const struct machine_model *m, const char *code, size_t size,
+		       bool is_taken, double waits[SCHEDULE_N_WAITS])
 {
 	own(operation_reader_freep) struct operation_reader *r = NULL;
-	own(schedule_freep) struct schedule *s = schedule_new(machine_model_find("zen4"));
+	own(schedule_freep) struct schedule *s = schedule_new(m);
 	double half = 0, now = 0;
 
 	memset(waits, 0, SCHEDULE_N_WAITS * sizeof(*waits));
@@ -341,7 +341,8 @@ static void who_leaves_late_waited_for_something(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		double waits[SCHEDULE_N_WAITS], all = 0;
-		double cycles = waits_of(t[i].code, t[i].size, t[i].is_taken, waits);
+		double cycles = waits_of(machine_model_find("zen4"), t[i].code, t[i].size,
+					 t[i].is_taken, waits);
 		double beyond = cycles - t[i].slots / 6.0;
 
 		for (unsigned w = 0; w < SCHEDULE_N_WAITS; w++) {
@@ -352,6 +353,51 @@ static void who_leaves_late_waited_for_something(void **state)
 			assert_true(w == t[i].wait || waits[w] <= 0.03 * cycles);
 		}
 		assert_true(all >= beyond - 0.02 && all <= beyond + 0.02);
+	}
+}
+
+/* Code that is as slow where there is always a port for memory free does not wait for
+ * one, also if its loads and addresses queue behind each other in the shadow of what it
+ * waits for. */
+static void what_is_not_waited_for_is_no_wait_for_ports(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t size;
+	} t[] = {
+		/* mov -24(%rbp),%rax; mov 8(%rax),%rax; add %rax,-8(%rbp);
+		 * mov -24(%rbp),%rax; mov (%rax),%rax; mov %rax,-24(%rbp);
+		 * add $1,-16(%rbp): a list's sum, not optimised */
+		{ CODE("\x48\x8b\x45\xe8\x48\x8b\x40\x08\x48\x01\x45\xf8"
+		       "\x48\x8b\x45\xe8\x48\x8b\x00\x48\x89\x45\xe8"
+		       "\x48\x83\x45\xf0\x01") },
+		/* add %rcx,(%rsi) and eight times mov 64(%rsi),%rdx */
+		{ CODE("\x48\x01\x0e\x48\x8b\x56\x40\x48\x8b\x56\x40"
+		       "\x48\x8b\x56\x40\x48\x8b\x56\x40\x48\x8b\x56\x40"
+		       "\x48\x8b\x56\x40\x48\x8b\x56\x40\x48\x8b\x56\x40") },
+		/* imul %rcx,%rax; mov %rax,(%rsi); mov %rdi,8(%rsi); mov %rdi,16(%rsi) */
+		{ CODE("\x48\x0f\xaf\xc1\x48\x89\x06\x48\x89\x7e\x08"
+		       "\x48\x89\x7e\x10") },
+		/* mov %rdi,(%rbx), four times; imul %rcx,%rsi; mov %rdi,(%rsi) */
+		{ CODE("\x48\x89\x3b\x48\x89\x7b\x08\x48\x89\x7b\x10\x48\x89\x7b\x18"
+		       "\x48\x0f\xaf\xf1\x48\x89\x3e") },
+	};
+	const uint32_t more = 0xfu << (MACHINE_MODEL_MAX_PORTS - 4);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct machine_model m = *machine_model_find("redwood-cove");
+		double waits[SCHEDULE_N_WAITS];
+		double cycles = waits_of(&m, t[i].code, t[i].size, false, waits);
+
+		m.load_ports |= more;
+		m.store_address_ports |= more;
+		m.store_data_ports |= more;
+		assert_true(is_about(cycles_of(&m, t[i].code, t[i].size, false), cycles));
+		if (waits[SCHEDULE_WAIT_PORT] > 0.03 * cycles)
+			print_error("# case %zu: %g of %g\n", i,
+				    waits[SCHEDULE_WAIT_PORT], cycles);
+		assert_true(waits[SCHEDULE_WAIT_PORT] <= 0.03 * cycles);
 	}
 }
 
@@ -512,6 +558,7 @@ int main(void)
 		cmocka_unit_test(taken_branches_have_a_distance),
 		cmocka_unit_test(a_sum_that_is_one_with_its_branch_is_computed),
 		cmocka_unit_test(who_leaves_late_waited_for_something),
+		cmocka_unit_test(what_is_not_waited_for_is_no_wait_for_ports),
 		cmocka_unit_test(what_is_one_with_the_one_before_is_fetched_with_it),
 		cmocka_unit_test(who_was_waited_for_is_known),
 		cmocka_unit_test(no_model_is_faster_than_its_width),
