@@ -94,6 +94,19 @@ planted_\name:
 2:
 	end store_forward_far
 
+	/* Another register has the address. */
+	begin store_forward_apart
+	xor %eax, %eax
+	mov %rsi, %rdx
+	loop
+	mov %eax, (%rsi)
+	mov %eax, 4(%rsi)
+	planted store_forward_apart
+	mov (%rdx), %rax
+	add $1, %eax
+	again
+	end store_forward_apart
+
 	/* One line in each page of 128 MB, then the next line of each. */
 	begin store_buffer
 	xor %ecx, %ecx

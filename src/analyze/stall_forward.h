@@ -4,7 +4,8 @@
  * not left the processor yet.
  *
  * By the code: shortly before the load, on the ways that lead to it, to where it loads
- * from or by an index from the same base on.
+ * from or by an index from the same base on.  Of addresses that have nothing in common
+ * there, by those that were seen after samples.
  */
 #ifndef DWELL_ANALYZE_STALL_FORWARD_H
 #define DWELL_ANALYZE_STALL_FORWARD_H
@@ -15,7 +16,8 @@
 
 struct stall_forward {
 	uint32_t store; /* step */
-	double share; /* of the times of the load, that it is the last such one before */
+	double share;	/* of the times of the load, that it is the last such one before,
+			 * at most */
 };
 
 /* The step is a load of that block.  Returns how many; of more, those that are it most

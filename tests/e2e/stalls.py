@@ -110,6 +110,7 @@ def the_best_case_is_the_ideal_time_of_reports():
 def a_planted_cause_is_named_where_it_is():
     for name, turns, cause in [('dram_chase', 300000, 'D-cache miss'), ('store_forward', 8000000, 'store forwarding'),
                                ('store_forward_far', 8000000, 'store forwarding'),
+                               ('store_forward_apart', 8000000, 'store forwarding'),
                                ('mispredict', 12000000, 'mispredict'), ('fence', 3000000, 'synchronisation')]:
         paths = kernel(name, turns)
         row, = rows('kernel_' + name, *paths)

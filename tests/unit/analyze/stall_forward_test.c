@@ -135,6 +135,18 @@ static void stores_are_looked_for_on_the_ways_that_lead_to_a_load(void **state)
 		       "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90"
 		       "\x48\x8b\x06\x48\xff\xcf\x75\xde\xc3"),
 		  .3, 26, "0 at 1.00" },
+		{ "mov %al,0x2003(%rip); mov 0x2000(%rip),%rax",
+		  CODE("\x88\x05\xfd\x0f\0\0\x48\x8b\x05\xf3\x0f\0\0\x48\xff\xcf\x75"
+		       "\xee\xc3"),
+		  0, 6, "0 at 1.00" },
+		{ "mov %al,0x2003(%rip); mov 0x2010(%rip),%rax",
+		  CODE("\x88\x05\xfd\x0f\0\0\x48\x8b\x05\x03\x10\0\0\x48\xff\xcf\x75"
+		       "\xee\xc3"),
+		  0, 6, "" },
+		{ "mov %al,%fs:0x2000; mov 0x2000,%rax: another segment",
+		  CODE("\x64\x88\x04\x25\0\x20\0\0\x48\x8b\x04\x25\0\x20\0\0\x48\xff"
+		       "\xcf\x75\xeb\xc3"),
+		  0, 8, "" },
 		{ "once more",
 		  CODE("\x88\x06\x74\x00"
 		       "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90"
@@ -156,10 +168,91 @@ static void stores_are_looked_for_on_the_ways_that_lead_to_a_load(void **state)
 	}
 }
 
+/* Where a step was seen, in so many lines of 64 bytes from there on. */
+struct seen {
+	uint32_t offset;
+	uint64_t low, lines, samples;
+};
+
+static void see(struct function_code *c, const struct seen *t)
+{
+	uint32_t step = step_at(c->procedure, t->offset);
+	uint64_t high = t->low + (t->lines - 1) * 64;
+	const struct model_access rows[] = {
+		{ .what = ACCESS_MET, .value = t->samples, .times = t->samples },
+		{ .what = ACCESS_LOWEST, .value = t->low, .times = 1 },
+		{ .what = ACCESS_HIGHEST, .value = high, .times = 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		access_places_add(&c->accesses, step, &rows[i]);
+	for (uint64_t line = t->low / 64; line <= high / 64; line++)
+		access_places_add(&c->accesses, step,
+				  &(struct model_access){ .what = ACCESS_LINE,
+							  .value = distinct_hash(line),
+							  .times = t->samples });
+}
+
+static void places_that_were_seen_tell_of_addresses_that_differ(void **state)
+{
+	static const struct {
+		struct forward_case code;
+		struct seen seen[2];
+	} t[] = {
+		{ { "mov %al,(%rsi); mov (%rdx),%rax",
+		    CODE("\x88\x06\x48\x8b\x02\x48\xff"
+			 "\xcf\x75\xf6\xc3"),
+		    0, 2, "0 at 1.00" },
+		  { { 0, 0x4063, 1, 50 }, { 2, 0x4060, 1, 50 } } },
+		{ { "other bytes of the line",
+		    CODE("\x88\x06\x48\x8b\x02\x48\xff\xcf\x75"
+			 "\xf6\xc3"),
+		    0, 2, "" },
+		  { { 0, 0x4063, 1, 50 }, { 2, 0x4068, 1, 50 } } },
+		{ { "seldom seen", CODE("\x88\x06\x48\x8b\x02\x48\xff\xcf\x75\xf6\xc3"),
+		    0, 2, "" },
+		  { { 0, 0x4063, 1, 50 }, { 2, 0x4060, 1, 15 } } },
+		{ { "not seen", CODE("\x88\x06\x48\x8b\x02\x48\xff\xcf\x75\xf6\xc3"), 0,
+		    2, "" },
+		  { { 0, 0x4063, 1, 50 } } },
+		{ { "one of four lines",
+		    CODE("\x88\x06\x48\x8b\x02\x48\xff\xcf\x75\xf6"
+			 "\xc3"),
+		    0, 2, "0 at 0.25" },
+		  { { 0, 0x4023, 4, 50 }, { 2, 0x4060, 1, 50 } } },
+		{ { "a table of which not all lines are known",
+		    CODE("\x88\x06\x48\x8b\x02\x48\xff\xcf\x75\xf6\xc3"), 0, 2, "" },
+		  { { 0, 0x4023, 40, 50 }, { 2, 0x4060, 1, 50 } } },
+		{ { "mov %al,(%rsi); dec %rsi; mov (%rsi),%rax",
+		    CODE("\x88\x06\x48\xff\xce\x48\x8b\x06\x48\xff\xcf\x75\xf3\xc3"), 0,
+		    5, "0 at 1.00" },
+		  { { 0, 0x4063, 1, 50 }, { 5, 0x4062, 1, 50 } } },
+		{ { "mov %al,8(%rsi); mov (%rsi),%rax: the code knows better",
+		    CODE("\x88\x46\x08\x48\x8b\x06\x48\xff\xcf\x75\xf5\xc3"), 0, 3, "" },
+		  { { 0, 0x4048, 4, 50 }, { 3, 0x4040, 4, 50 } } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(function_code_fini) struct function_code c;
+		own(buf_fini) struct buf b = { 0 };
+
+		make(&c, &t[i].code);
+		access_places_init(&c.accesses, c.procedure->n_steps);
+		for (size_t k = 0; k < 2 && t[i].seen[k].samples; k++)
+			see(&c, &t[i].seen[k]);
+		describe(&c, t[i].code.load, &b);
+		if (strcmp(buf_str(&b), t[i].code.stores) != 0)
+			print_error("# %s: %s\n", t[i].code.what, buf_str(&b));
+		assert_string_equal(buf_str(&b), t[i].code.stores);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stores_are_looked_for_on_the_ways_that_lead_to_a_load),
+		cmocka_unit_test(places_that_were_seen_tell_of_addresses_that_differ),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
