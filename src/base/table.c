@@ -355,10 +355,24 @@ static void print_word(struct lines *l, const char *s, size_t n)
 	l->at += width;
 }
 
+/* A sign stays with its number: "≤ 0.4". */
+static size_t word_size(const char *s)
+{
+	static const char *const signs[] = { "≤ ", "≥ " };
+
+	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+		size_t n = strlen(signs[i]);
+
+		if (strncmp(s, signs[i], n) == 0)
+			return n + strcspn(s + n, " ");
+	}
+	return strcspn(s, " ");
+}
+
 static void print_words(struct lines *l, const char *s)
 {
 	while (*s) {
-		size_t n = strcspn(s, " ");
+		size_t n = word_size(s);
 
 		print_word(l, s, n);
 		s += n + (s[n] == ' ');

@@ -209,6 +209,8 @@ static void what_is_too_long_goes_on_below(void **state)
 							   "        MB\n" },
 		{ "  ↳ miss of 7f0123456789abcdef01", "12    ↳ miss of\n"
 						      "        7f012345…abcdef01\n" },
+		{ "  ↳ dependency, ≤ 1000.4", "12    ↳ dependency,\n"
+					      "        ≤ 1000.4\n" },
 	};
 
 	(void)state;
