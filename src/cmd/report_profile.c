@@ -432,24 +432,37 @@ int report_profile_check_whole(const struct report *r, struct err *e)
 	return 0;
 }
 
+/* Nobody has named the newest one, which may be another than was thought of. */
+static void put_recording(const struct report *r, const char *others, struct buf *to)
+{
+	char file[200];
+
+	if (r->newest)
+		buf_printf(to, "'%s', the newest recording",
+			   text_printable(file, sizeof(file), r->newest));
+	else
+		buf_puts(to, others);
+}
+
 static int no_function(const struct report *r, const char *name, struct err *e)
 {
-	own(buf_fini) struct buf near = { 0 };
+	own(buf_fini) struct buf near = { 0 }, where = { 0 };
 
-	if (quality_is_damaged(&r->quality))
-		return err_set(
-			e, ERR_FORMAT,
-			"no function '%.100s' in what could be read of the damaged "
-			"recording",
-			name);
+	if (quality_is_damaged(&r->quality)) {
+		put_recording(r, "the damaged recording", &where);
+		return err_set(e, ERR_FORMAT,
+			       "no function '%.100s' in what could be read of %s", name,
+			       buf_str(&where));
+	}
+	put_recording(r, "the profile", &where);
 	put_near(r->profile, name, &near);
 	if (near.size)
 		return err_set(e, ERR_USAGE,
-			       "no function '%.100s' in the profile: did you mean %s?",
-			       name, buf_str(&near));
+			       "no function '%.100s' in %s: did you mean %s?", name,
+			       buf_str(&where), buf_str(&near));
 	return err_set(e, ERR_USAGE,
-		       "no function '%.100s' in the profile ('dwell report' lists them)",
-		       name);
+		       "no function '%.100s' in %s ('dwell report' lists them)", name,
+		       buf_str(&where));
 }
 
 int report_profile_find_function(const struct report *r, const char *name,
