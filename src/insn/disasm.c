@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "decode/x86_op.h"
+#include "insn/mask_text.h"
 
 /* What differs between the machines. */
 struct machine {
@@ -18,6 +19,9 @@ struct machine {
 	uint8_t unit_bytes; /* what to skip when it is no instruction */
 	/* Of one that is but too new for the disassembler, 0: it is none; or NULL. */
 	size_t (*unknown_bytes)(const uint8_t *code, size_t size);
+	/* The same, as text, of some of these; or NULL. */
+	size_t (*read_unknown)(const uint8_t *code, size_t size, uint64_t address,
+			       bool is_intel, struct disasm_instruction *ret);
 	void (*describe)(const cs_insn *in, struct disasm_instruction *ret);
 };
 
@@ -25,6 +29,7 @@ struct disasm {
 	const struct machine *machine;
 	csh handle;
 	cs_insn *in;
+	bool is_intel;
 	disasm_name_fn *name;
 	void *name_ctx;
 };
@@ -100,9 +105,11 @@ static void describe_aarch64(const cs_insn *in, struct disasm_instruction *ret)
 }
 
 static const struct machine machines[] = {
-	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, unknown_bytes_x86, describe_x86 },
-	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, NULL, describe_x86 },
-	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, 4, NULL, describe_aarch64 },
+	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, unknown_bytes_x86, mask_text_read,
+	  describe_x86 },
+	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, NULL, NULL, describe_x86 },
+	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, 4, NULL, NULL,
+	  describe_aarch64 },
 };
 
 int disasm_new(const struct disasm_options *options, struct disasm **ret, struct err *e)
@@ -128,6 +135,7 @@ int disasm_new(const struct disasm_options *options, struct disasm **ret, struct
 	d->in = cs_malloc(d->handle);
 	if (!d->in)
 		return err_set(e, ERR_LIMIT, "disassembler: out of memory");
+	d->is_intel = options->is_intel;
 	d->name = options->name;
 	d->name_ctx = options->name_ctx;
 	*ret = steal(&d);
@@ -213,8 +221,13 @@ size_t disasm_decode(struct disasm *d, const uint8_t *code, size_t size, uint64_
 	*ret = (struct disasm_instruction){ .address = address };
 	if (!size)
 		return 0;
-	if (!cs_disasm_iter(d->handle, &at, &left, &next, d->in))
-		return take_bad(d, code, size, ret);
+	if (!cs_disasm_iter(d->handle, &at, &left, &next, d->in)) {
+		if (!d->machine->read_unknown ||
+		    !d->machine->read_unknown(code, size, address, d->is_intel, ret))
+			return take_bad(d, code, size, ret);
+		add_name(d, ret);
+		return ret->size;
+	}
 	ret->size = (uint8_t)d->in->size;
 	ret->is_call = has_group(d->in, CS_GRP_CALL);
 	ret->is_return = has_group(d->in, CS_GRP_RET) || has_group(d->in, CS_GRP_IRET);

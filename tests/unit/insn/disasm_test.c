@@ -68,8 +68,11 @@ static void x86_is_decoded_with_its_targets(void **state)
 		  "0x10(%rip), %rax  # 0x1017 <main+0x17>", "memory", 0x1017 },
 		{ "\x06", 1, "(bad)", "0x06", "bad", 0 },
 		/* vpcmpnequb (%rdi), %ymm18, %k1 {%k2}: capstone 4 does not have it */
-		{ "\x62\xf3\x6d\x22\x3e\x0f\x04", 7, "(unknown)", "62f36d223e0f04", "",
-		  0 },
+		{ "\x62\xf3\x6d\x22\x3e\x0f\x04", 7, "vpcmpnequb",
+		  "(%rdi), %ymm18, %k1 {%k2}", "", 0 },
+		{ "\x62\xf1\x7d\x20\x74\x05\x10\x00\x00\x00", 10, "vpcmpeqb",
+		  "0x10(%rip), %ymm16, %k0  # 0x101a <main+0x1a>", "memory", 0x101a },
+		{ "\x62\xf2\xed\x28\xb4\xd9", 6, "(unknown)", "62f2ed28b4d9", "", 0 },
 	};
 	static const struct expected intel[] = {
 		{ "\x48\x01\xd8", 3, "add", "rax, rbx", "", 0 },
