@@ -14,6 +14,7 @@
 #include "cmd/report_quality.h"
 #include "cmd/report_table.h"
 #include "cmd/report_text.h"
+#include "cmd/stall_words.h"
 #include "cmd/stalls_growth.h"
 #include "cmd/stalls_view.h"
 #include "insn/machine_model.h"
@@ -368,6 +369,7 @@ static void put_code(const struct stalls_view *v, const struct stall_place *x,
 	buf_printf(b, "%s %s", in.mnemonic, in.operands);
 }
 
+/* Where there is no room for who is blamed. */
 static void put_culprits(const struct stall_place *x, struct buf *b)
 {
 	bool has[STALL_N_CAUSES] = { false };
@@ -403,7 +405,10 @@ static void put_place(const struct stalls_view *v, struct report_table *t,
 	char text[TEXT_MAX];
 
 	put_code(v, x, &code);
-	put_culprits(x, &causes);
+	if (is_wide)
+		stall_words_put(x, &causes);
+	else
+		put_culprits(x, &causes);
 	report_table_row(t, false);
 	report_table_cell(t, put_share(text, &stalled, v->total.cycles));
 	report_table_cell(t, put_each(text, &x->stall));

@@ -4,3 +4,4 @@ dwell stalls --by procedure --width 80 --sysroot root narrow.dwell
 dwell stalls --by instruction --width 80 --sysroot root narrow.dwell
 dwell stalls --against narrow.dwell --width 60 --sysroot root narrow.dwell | sed -n '/^Of all/,/^total/p'
 dwell calc follow_the_pointers_from_node_to_node_of_the_list --width 60 --sysroot root narrow.dwell
+dwell stalls --by instruction --width 140 --sysroot root narrow.dwell | sed -n '/Stalled/,/^$/p'
