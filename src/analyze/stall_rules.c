@@ -647,6 +647,18 @@ static double waited(const struct function_code *c, uint32_t step)
 	return x->times > 0 ? x->cycles / x->times - fmax(0, x->ideal) : 0;
 }
 
+/* What waited there may have done so for the next one to be taken in. */
+static void blame_stores_at(const struct stall_scene *at, struct stall *s, uint32_t block,
+			    uint32_t step)
+{
+	const struct procedure_block *b = &at->c->procedure->blocks[block];
+	uint32_t end = b->first_step + b->n_steps;
+
+	for (uint32_t i = step; i < end && i <= step + 1; i++)
+		if (stores(&at->c->steps[i].operation))
+			blame_store(at, s, i);
+}
+
 /* What is done already when the one before it retires does so in the same cycle, and some
  * processors let all of these go before they take the interrupt: a sample that nobody
  * right before it can be blamed for was of one of them.  So may any be where one of them
@@ -664,8 +676,8 @@ static void blame_group(const struct stall_scene *at, struct stall *s, uint32_t 
 			blame_unit(at, s, block, step);
 		else
 			blame_likelier(at, s, block, step);
-		if (is_longer && stores(&at->c->steps[step].operation))
-			blame_store(at, s, step);
+		if (is_longer)
+			blame_stores_at(at, s, block, step);
 	}
 }
 

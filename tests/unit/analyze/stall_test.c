@@ -214,6 +214,37 @@ static void some_of_a_stores_wait_lands_behind_it(void **state)
 	}
 }
 
+/* not %rdx; mov %rax,(%rsi); add $64,%rsi; not %rcx: the first one waits for the store to
+ * be taken in, and so does the third */
+static void some_of_a_wait_for_a_store_lands_behind_that(void **state)
+{
+	static const struct {
+		double before; /* that the first one waits, cycles */
+		const char *causes;
+	} t[] = {
+		{ WAITING_LOOP_WAITED + 5, "store buffer full of 3" },
+		{ WAITING_LOOP_WAITED - 5, "unexplained 20.0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(function_code_fini) struct function_code c;
+		own(stall_fini) struct stalls s = { 0 };
+		own(buf_fini) struct buf b = { 0 };
+
+		waiting_loop_make(&c,
+				  WAITING_LOOP_CODE("\x48\xf7\xd2\x48\x89\x06\x48\x83\xc6"
+						    "\x40\x48\xf7\xd1"),
+				  2);
+		c.model = machine_model_find("zen5");
+		c.steps[0].cycles += t[i].before * WAITING_LOOP_TIMES;
+		c.blocks[0].cycles += t[i].before * WAITING_LOOP_TIMES;
+		stall_find(&s, &c);
+		describe(&c, &s.of_step[2], &b);
+		assert_string_equal(buf_str(&b), t[i].causes);
+	}
+}
+
 /* mov (%rax),%rax; add $8,%rsi; mov (%rsi),%rbx; not %rcx, where samples land: the load
  * right before goes on to another line each eighth time, the other one each time. */
 static void the_likelier_one_of_two_loads_comes_first(void **state)
@@ -668,6 +699,7 @@ int main(void)
 			what_retires_together_is_blamed_for_what_none_else_can_be),
 		cmocka_unit_test(some_of_a_long_wait_lands_behind_it),
 		cmocka_unit_test(some_of_a_stores_wait_lands_behind_it),
+		cmocka_unit_test(some_of_a_wait_for_a_store_lands_behind_that),
 		cmocka_unit_test(the_likelier_one_of_two_loads_comes_first),
 		cmocka_unit_test(what_waits_anyway_may_wait_as_long_again),
 		cmocka_unit_test(so_is_it_in_code_of_aarch64),
