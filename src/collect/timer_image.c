@@ -54,6 +54,7 @@ void timer_image_free(struct timer_image *m)
 	late_image_free(m->late);
 	vec_fini(&m->ranges);
 	map_fini(&m->threads);
+	thread_names_fini(&m->names);
 	map_fini(&m->shares);
 	map_fini(&m->strangers);
 	free(m);
@@ -254,6 +255,18 @@ static void end_thread(struct timer_image *m, uint32_t tid)
 	map_remove(&m->threads, tid);
 }
 
+/* With its first event. */
+static void take_traced_thread(struct timer_image *m, const struct timer_record *r)
+{
+	const struct wire_sampler_thread *x = &r->thread;
+	struct late_image *late = timer_image_late(m);
+
+	if (x->tid != m->pid && r->comm[0])
+		thread_names_tell(&m->names, m->totals->writer,
+				  late_image_thread(late, x->time_ns, x->tid), x->tid,
+				  r->comm);
+}
+
 static void take_thread(struct timer_image *m, const struct timer_record *r)
 {
 	const struct wire_sampler_thread *x = &r->thread;
@@ -355,7 +368,10 @@ static void take(void *ctx, const struct timer_record *r)
 		break;
 	case WIRE_SAMPLER_THREAD:
 	case WIRE_SAMPLER_LEAVE:
-		take_thread(m, r);
+		if (m->totals->tracing)
+			take_traced_thread(m, r);
+		else
+			take_thread(m, r);
 		break;
 	case WIRE_SAMPLER_SAMPLE:
 		take_sample(m, r);
@@ -424,8 +440,12 @@ static void exit_threads(const struct timer_image *m, uint64_t now_ns)
 
 void timer_image_end(struct timer_image *m, uint64_t now_ns, bool has_exited)
 {
-	if (!finish(m, now_ns) || !has_exited)
+	if (!finish(m, now_ns))
 		return;
+	if (!has_exited) {
+		thread_names_ask(&m->names, m->totals->writer, m->pid);
+		return;
+	}
 	count_unsampled(m, 0);
 	exit_threads(m, now_ns);
 }
@@ -464,6 +484,8 @@ static void check_threads(struct timer_image *m, uint64_t now_ns)
 	struct stat st;
 	char path[64], seccomp[64];
 
+	if (m->totals->tracing)
+		thread_names_ask_due(&m->names, m->totals->writer, m->pid, now_ns);
 	if (now_ns < m->scan_ns || m->totals->tracing)
 		return;
 	snprintf(path, sizeof(path), "/proc/%u/task", m->pid);

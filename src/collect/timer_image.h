@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "collect/late_image.h"
 #include "collect/source.h"
+#include "collect/thread_names.h"
 #include "collect/timer_ring.h"
 
 struct timer_claims;
@@ -79,6 +80,7 @@ struct timer_image {
 	char exe[TIMER_RECORD_PATH_MAX + 1];
 	VEC(struct timer_range) ranges; /* code that the tracker knows */
 	struct map threads;		/* tid → was it sampled? */
+	struct thread_names names;	/* of those whose tracer tells */
 	bool is_fork;			/* it began as a copy of its parent */
 	bool is_attached;		/* it ran before it was traced */
 	bool has_past;	   /* the process ran another image before this one */

@@ -277,7 +277,10 @@ static __attribute__((noinline)) struct region_thread *find(void)
 	if (!t)
 		t = make(tid);
 	local->regions = t;
-	if (t && has_end_key)
+	if (!t)
+		return NULL;
+	trace_runtime_tell_thread(tid);
+	if (has_end_key)
 		pthread_setspecific(end_key, t);
 	return t;
 }

@@ -370,6 +370,16 @@ bool trace_runtime_write(uint16_t kind, const void *head, size_t head_size,
 	       write_later(kind, head, head_size, tail, tail_size);
 }
 
+void trace_runtime_tell_thread(int tid)
+{
+	struct wire_sampler_thread r = { .time_ns = vdso_now_ns(), .tid = (uint32_t)tid };
+
+	if (tid == trace_runtime.pid) /* as the process is */
+		return;
+	meeting_comm(r.comm);
+	trace_runtime_write(WIRE_SAMPLER_THREAD, &r, sizeof(r), NULL, 0);
+}
+
 /* Strict mode forbids the clock, too. */
 void *sandbox_before(bool is_strict)
 {

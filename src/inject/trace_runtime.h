@@ -83,4 +83,8 @@ bool trace_runtime_is_vforked(void);
 bool trace_runtime_write(uint16_t kind, const void *head, size_t head_size,
 			 const void *tail, size_t tail_size);
 
+/* What the calling thread is called, before its first event: the recorder knows it by its
+ * id only. */
+void trace_runtime_tell_thread(int tid);
+
 #endif

@@ -178,6 +178,7 @@ static __attribute__((noinline)) struct trace_thread *enter(uintptr_t here)
 	t->fpe = (struct trace_fpe_event){ 0 };
 	find_stack(t, here);
 	l->thread = t;
+	trace_runtime_tell_thread(tid);
 	return t;
 }
 

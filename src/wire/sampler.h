@@ -178,7 +178,8 @@ _Static_assert(sizeof(struct wire_sampler_ring) == 456, "layout");
 enum wire_sampler_kind {
 	WIRE_SAMPLER_START = 1,	 /* struct wire_sampler_start + path of the program */
 	WIRE_SAMPLER_MODULE = 2, /* struct wire_sampler_module + path */
-	WIRE_SAMPLER_THREAD = 3, /* struct wire_sampler_thread: begins */
+	WIRE_SAMPLER_THREAD = 3, /* struct wire_sampler_thread: begins; of a tracer: is
+				  * about to have its first event */
 	WIRE_SAMPLER_LEAVE = 4,	 /* struct wire_sampler_thread: ends */
 	WIRE_SAMPLER_SAMPLE = 5, /* struct wire_sampler_sample + new frames */
 };

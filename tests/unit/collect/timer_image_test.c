@@ -2,12 +2,15 @@
 #include "collect/timer_image.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +70,14 @@ static void tell_thread(struct both *b, enum wire_sampler_kind kind, uint32_t ti
 	struct wire_sampler_thread t = { .tid = tid };
 
 	assert_true(ring_write(&b->target, kind, &t, sizeof(t), NULL, 0));
+}
+
+static void tell_name(struct both *b, uint32_t tid, const char *name)
+{
+	struct wire_sampler_thread t = { .tid = tid };
+
+	snprintf(t.comm, sizeof(t.comm), "%s", name);
+	assert_true(ring_write(&b->target, WIRE_SAMPLER_THREAD, &t, sizeof(t), NULL, 0));
 }
 
 static void sample(struct both *b, uint32_t tid)
@@ -140,6 +151,102 @@ static void threads_that_end_without_a_sample_are_counted(void **state)
 	assert_int_equal(f->totals.n_unsampled, 2);
 	assert_int_equal(f->totals.sampled, 3);
 	stop(&b);
+}
+
+static void take_nothing(struct timer_image *m, const struct timer_record *r)
+{
+	(void)m;
+	(void)r;
+}
+
+static void end_nothing(struct timer_image *m, uint64_t now_ns)
+{
+	(void)m;
+	(void)now_ns;
+}
+
+/* From now on it is a tracer's. */
+static void trace(struct fixture *f)
+{
+	static const struct timer_tracing nothing = { .take = take_nothing,
+						      .end = end_nothing };
+
+	f->totals.tracing = &nothing;
+}
+
+static void assert_called(struct fixture *f, struct both *b, uint32_t tid,
+			  const char *name)
+{
+	uint32_t id = late_image_thread(timer_image_late(b->image), 0, tid);
+
+	assert_int_equal(writer_thread_get(f->writer, id)->name,
+			 writer_string(f->writer, name));
+}
+
+static void threads_of_a_tracer_are_called_as_they_say(void **state)
+{
+	struct fixture *f = *state;
+	struct both b;
+
+	trace(f);
+	start(f, &b, "/bin/x");
+	tell_name(&b, PID + 1, "worker");
+	timer_image_drain(b.image, 0, false);
+	assert_called(f, &b, PID + 1, "worker");
+	tell_name(&b, PID + 1, "writer"); /* another one, which got its id */
+	timer_image_drain(b.image, 0, false);
+	assert_called(f, &b, PID + 1, "writer");
+	stop(&b);
+}
+
+static void a_name_that_the_kernel_told_is_newer(void **state)
+{
+	struct fixture *f = *state;
+	struct both b;
+
+	trace(f);
+	start(f, &b, "/bin/x");
+	timer_image_drain(b.image, 0, false);
+	tracker_comm(f->totals.tracker, 0, PID, PID + 1, "newer");
+	tell_name(&b, PID + 1, "older");
+	timer_image_drain(b.image, 0, false);
+	assert_called(f, &b, PID + 1, "newer");
+	stop(&b);
+}
+
+/* The thread that runs the test is not its process' first one. */
+static void *rename_threads(void *arg)
+{
+	struct fixture *f = *(void **)arg;
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+	char exe[200] = "";
+	struct both b;
+
+	trace(f);
+	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
+	start_as(f, &b, getpid(), exe);
+	tell_name(&b, tid, "first");
+	timer_image_drain(b.image, 1, false);
+	assert_called(f, &b, tid, "first");
+	prctl(PR_SET_NAME, "second");
+	assert_true(timer_image_check(b.image, 1000000000));
+	assert_true(timer_image_check(b.image, 2000000000));
+	assert_called(f, &b, tid, "second");
+	prctl(PR_SET_NAME, "third"); /* not so soon again, but at the end */
+	assert_true(timer_image_check(b.image, 2020000000));
+	assert_called(f, &b, tid, "second");
+	timer_image_end(b.image, 2020000001, false);
+	assert_called(f, &b, tid, "third");
+	stop(&b);
+	return NULL;
+}
+
+static void threads_that_are_named_later_are_asked_again(void **state)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, rename_threads, state), 0);
+	pthread_join(thread, NULL);
 }
 
 static void threads_that_outlive_the_recording_are_not(void **state)
@@ -221,6 +328,9 @@ int main(void)
 #define WITH_TRACKER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		WITH_TRACKER(threads_that_end_without_a_sample_are_counted),
+		WITH_TRACKER(threads_of_a_tracer_are_called_as_they_say),
+		WITH_TRACKER(a_name_that_the_kernel_told_is_newer),
+		WITH_TRACKER(threads_that_are_named_later_are_asked_again),
 		WITH_TRACKER(threads_that_outlive_the_recording_are_not),
 		WITH_TRACKER(an_exec_ends_all_threads_but_the_main_one),
 		WITH_TRACKER(a_child_that_execs_was_forked_once),
