@@ -7,6 +7,7 @@
 
 #include "analyze/profile_data.h"
 #include "analyze/wait_kinds.h"
+#include "analyze/waits.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -243,11 +244,25 @@ static char *lock_name(const struct making *m, const struct place *at)
 	return xstrdup(name_of(m, at->lock));
 }
 
+/* Functions, the innermost first. */
+static uint32_t *copy_frames(const struct place *at, size_t from, size_t to)
+{
+	uint32_t *frames = xcalloc(to - from + 1, sizeof(*frames));
+
+	for (size_t i = 0; i < to - from; i++)
+		frames[i] = at->sample->frames[to - 1 - i].function;
+	return frames;
+}
+
+/* Who calls to wait, as wrappers have it, also where the kernel saw it below the call. */
 static char *innermost_name(const struct making *m, const struct place *at, size_t from,
 			    size_t to)
 {
-	return xstrdup(to > from ? name_of(m, at->sample->frames[to - 1].function)
-				 : "[no stack]");
+	own(freep) uint32_t *frames = copy_frames(at, from, to);
+	size_t n = to - from;
+
+	return xstrdup(n ? name_of(m, frames[waits_layers(m->p, frames, n)])
+			 : "[no stack]");
 }
 
 static char *stack_name(const struct making *m, const struct place *at)
@@ -340,11 +355,8 @@ static struct sync_path *new_path(sync_paths *paths, uint64_t key, const struct 
 	struct sync_path *path = vec_push(paths);
 
 	*path = (struct sync_path){ .key = key,
-				    .frames =
-					    xcalloc(to - from + 1, sizeof(*path->frames)),
+				    .frames = copy_frames(at, from, to),
 				    .n_frames = to - from };
-	for (size_t i = 0; i < path->n_frames; i++)
-		path->frames[i] = at->sample->frames[to - 1 - i].function;
 	return path;
 }
 

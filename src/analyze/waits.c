@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/vec.h"
 
 struct finding {
@@ -41,6 +42,43 @@ static bool is_libc(const struct profile_function *f)
 		if (strncmp(f->image, names[i], strlen(names[i])) == 0)
 			return true;
 	return false;
+}
+
+/* Its callers tell more: that a thread waits, and for what kind of thing, is known. */
+static bool is_sync_call(const char *name)
+{
+	static const char *const starts[] = {
+		"pthread_cond_",
+		"pthread_mutex_",
+		"pthread_rwlock_",
+		"pthread_barrier_",
+		"pthread_spin_",
+		"pthread_join",
+		"pthread_timedjoin",
+		"pthread_clockjoin",
+		"sem_",
+		"new_sem_",
+		"mtx_",
+		"cnd_",
+		"thrd_join",
+	};
+
+	name += strspn(name, "_");
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (text_starts(name, starts[i]))
+			return true;
+	return false;
+}
+
+size_t waits_layers(const struct profile *p, const uint32_t *functions, size_t n)
+{
+	size_t n_libc = 0;
+
+	while (n_libc < n && is_libc(profile_function(p, functions[n_libc])))
+		n_libc++;
+	if (!n_libc || n_libc == n)
+		return 0;
+	return n_libc - !is_sync_call(profile_function(p, functions[n_libc - 1])->name);
 }
 
 static void add(struct finding *f, uint32_t function, uint32_t caller, uint64_t weight)

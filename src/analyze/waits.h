@@ -27,4 +27,10 @@ bool waits_is_column(const struct profile_column *c);
 /* The heaviest first; *ret is the caller's to free.  Returns how many. */
 size_t waits_find(const struct profile *p, size_t column, struct wait **ret);
 
+/* How many of the functions of a stack, the innermost first, are layers of the C library
+ * that say no more than that a thread waits, or lets another go on: those below the one
+ * that was called, and that as well where it is made for that, as pthread_cond_wait is
+ * and malloc is not.  0 where nobody else's function is there. */
+size_t waits_layers(const struct profile *p, const uint32_t *functions, size_t n);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/sync_rows.h"
+#include "analyze/waits.h"
 #include "base/text.h"
 #include "cmd/report_options.h"
 #include "cmd/report_text.h"
@@ -65,6 +66,15 @@ static struct rows_path path_of(const struct sync_path *path)
 	return (struct rows_path){ path->frames, path->n_frames };
 }
 
+/* Without what the C library does within the call, as wrappers have it: where the kernel
+ * saw the wait that would take all the room. */
+static struct rows_path call_of(const struct rows_view *v, const struct sync_path *path)
+{
+	size_t n = waits_layers(v->report.profile, path->frames, path->n_frames);
+
+	return (struct rows_path){ path->frames + n, path->n_frames - n };
+}
+
 static void put_list(const struct rows_view *v, const char *key, const sync_paths *paths,
 		     struct json *j)
 {
@@ -96,9 +106,11 @@ static void put_path(const struct rows_view *v, const char *words,
 {
 	struct rows_path path;
 
-	if (!paths->n || (is_own && paths->at[0].n_frames < 2))
+	if (!paths->n)
 		return;
-	path = path_of(&paths->at[0]);
+	path = call_of(v, &paths->at[0]);
+	if (is_own && path.n_frames < 2)
+		return;
 	buf_puts(b, b->size ? "; " : "");
 	rows_path_text(b, &v->report, &path, is_own ? "" : words, is_own, PATH_FRAMES,
 		       n_paths);
@@ -180,7 +192,7 @@ static void print_one_unfinished(const struct rows_view *v,
 {
 	own(buf_fini) struct buf b = { 0 }, path = { 0 };
 	char ns[TEXT_MAX], since[TEXT_MAX], n[TEXT_MAX];
-	const struct rows_path frames = path_of(&u->path);
+	const struct rows_path frames = call_of(v, &u->path);
 
 	report_text_safe(&b, u->thread);
 	if (u->n > 1)

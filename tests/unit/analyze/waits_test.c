@@ -81,6 +81,38 @@ static void a_page_fault_is_of_the_function_itself(void **state unused)
 	check_wait(p, &waits[0], "touch", NULL, 5);
 }
 
+static size_t layers(const struct profile *p, const char *const *names, size_t n)
+{
+	uint32_t functions[8];
+
+	assert_true(n <= N(functions));
+	for (size_t i = 0; i < n; i++)
+		functions[i] = fixture_function(p, names[i]);
+	return waits_layers(p, functions, n);
+}
+
+static void layers_of_the_library_are_those_below_what_was_called(void **state unused)
+{
+	static const struct fixture_stack stacks[] = {
+		{ "start_thread;run;get_addresses;wait_common;futex_wait", 1 },
+		{ "start_thread;run;__pthread_cond_wait;wait_common;futex_wait", 1 },
+	};
+	static const char *names[] = { "futex_wait", "wait_common", "get_addresses",
+				       "run", "start_thread" };
+	own(fixture_freep) struct profile *p = profile_of(stacks, N(stacks));
+
+	assert_int_equal(layers(p, names, 5), 2);
+	assert_int_equal(layers(p, names + 2, 3), 0);
+	assert_int_equal(layers(p, names + 3, 2), 0);
+	assert_int_equal(layers(p, names + 4, 1), 0); /* nobody else's is there */
+	assert_int_equal(layers(p, names, 3), 0);
+	assert_int_equal(layers(p, names, 0), 0);
+	names[2] = "__pthread_cond_wait"; /* says no more than that it waits */
+	assert_int_equal(layers(p, names, 5), 3);
+	assert_int_equal(layers(p, names + 2, 3), 1);
+	assert_int_equal(layers(p, names, 3), 0);
+}
+
 static void what_has_no_place_outside_the_kernel_is_left_out(void **state unused)
 {
 	static const struct fixture_stack stacks[] = { { "KTHREAD;SCHEDULE", 5 },
@@ -99,6 +131,7 @@ int main(void)
 			a_wait_is_of_the_library_call_and_of_who_called_the_library),
 		cmocka_unit_test(in_another_library_the_innermost_function_tells_where),
 		cmocka_unit_test(a_page_fault_is_of_the_function_itself),
+		cmocka_unit_test(layers_of_the_library_are_those_below_what_was_called),
 		cmocka_unit_test(what_has_no_place_outside_the_kernel_is_left_out),
 	};
 
