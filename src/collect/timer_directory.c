@@ -14,6 +14,8 @@
 #include "base/text.h"
 #include "collect/run_directory.h"
 
+#define FOLDERS_BYTES (UINT64_C(64) << 10) /* they and links, rounded up to pages */
+
 /* What $PLATFORM can be, and the name itself for musl, which does not expand it. */
 static const char *const platforms[] = {
 #if defined(__x86_64__)
@@ -110,6 +112,27 @@ static int show_library(const struct timer_directory *d, struct err *e)
 	return 0;
 }
 
+/* For what is there at first. */
+static uint64_t room_for(const struct timer_directory *d, uint32_t n_rings)
+{
+	const struct timer_library *l = d->library;
+
+	return *l->size + *l->size_32bit + FOLDERS_BYTES +
+	       wire_sampler_ring_at(n_rings, d->ring_bytes);
+}
+
+/* Where there is room for all rings, or else for the program's own. */
+static int make_place(struct timer_directory *d, uint32_t n_rings, struct err *e)
+{
+	static const char whose[] = "what dwell shares with the program";
+	int rc = run_directory_make(d->path, sizeof(d->path), whose, room_for(d, n_rings),
+				    NULL);
+
+	return rc == 0 ? 0
+		       : run_directory_make(d->path, sizeof(d->path), whose,
+					    room_for(d, 1), e);
+}
+
 int timer_directory_make(struct timer_directory *d,
 			 const struct wire_sampler_control *control,
 			 const struct timer_library *library, uint32_t n_rings,
@@ -118,16 +141,19 @@ int timer_directory_make(struct timer_directory *d,
 	int rc;
 
 	*d = (struct timer_directory){
-		.library = library, .fd = -1, .control_fd = -1, .owner = geteuid()
+		.library = library,
+		.fd = -1,
+		.control_fd = -1,
+		.owner = geteuid(),
+		.ring_bytes = control->ring_bytes,
 	};
-	rc = run_directory_make(d->path, sizeof(d->path), "the sampler", 0, e);
+	rc = make_place(d, n_rings, e);
 	if (rc < 0)
 		return rc;
 	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->fd < 0)
 		return err_os(e, "cannot open '%s'", d->path);
 	rc = add_libraries(d, e);
-	d->ring_bytes = control->ring_bytes;
 	if (rc == 0)
 		rc = add_control(d, control, e);
 	if (rc == 0)

@@ -741,4 +741,27 @@ def a_recording_of_something_else_says_how():
     assert p.returncode == 1 and 'dwell run -e heap' in p.stderr, p
 
 
+@test
+def a_place_that_is_full_is_not_taken():
+    """Neither one that has room for the library only, where nobody could tell anything."""
+    need('unshare', 'mount')
+    path, program = os.path.join(DIR, 'full.dwell'), os.path.join(WORKLOADS, 'heap')
+    for size, places, options in (('64k', ('/dev/shm',), '-e heap'), ('2m', ('/dev/shm',), '-e heap'),
+                                  ('64k', ('/dev/shm',), '-e usertime -i 100us --source timer'),
+                                  ('64k', ('/dev/shm', '/tmp'), '-e heap')):
+        mounts = ''.join(f'mount -t tmpfs -o size={size} none {place}; ' for place in places)
+        shell = (f'set -e; cd {DIR}; cp {program} heap; exec 9<{harness.DWELL}; {mounts}unset XDG_RUNTIME_DIR; '
+                 f'exec /proc/self/fd/9 run -q {options} -o full.dwell -- ./heap 1000')
+        p = subprocess.run(['unshare', '--mount', 'sh', '-c', shell], capture_output=True, text=True, check=False)
+        if 'unshare' in p.stderr:
+            raise Skip(p.stderr)
+        if '/tmp' in places:
+            assert p.returncode == 1 and 'no place for' in p.stderr and p.stderr.count('\n') == 1, p
+            continue
+        assert p.returncode == 0 and not p.stderr, p
+        assert not loss(path, 'processes-without-ring'), (size, options)
+        if 'heap' in options:
+            assert process(path)['heap-allocations'] >= 1000, process(path)
+
+
 sys.exit(run_all(harness.TESTS, words=sys.argv[4:]))
