@@ -135,21 +135,34 @@ static uint64_t *row_weights(struct unresolved *u, const struct profile *p,
 	return u->weights.at + (*row - 1) * p->columns.n;
 }
 
+/* Of the innermost frame that is code; NULL: there is none.  What a call was for, and of
+ * which file or lock, are labels, and say nothing of who called. */
+static const struct profile_function *innermost_code(const struct profile *p,
+						     const struct input *s,
+						     uint32_t stack, uint32_t *ret)
+{
+	for (; stack; stack = s->stacks[stack].parent) {
+		uint32_t n, first = input_frames(s, stack, &n);
+
+		if (!n)
+			continue;
+		*ret = p->frames.at[first + n - 1].own_function;
+		if (p->functions.at[*ret].kind != IMAGE_LABEL)
+			return &p->functions.at[*ret];
+	}
+	return NULL;
+}
+
 static void measure_unresolved(struct quality *q, struct unresolved *u,
 			       const struct profile *p, const struct input *s)
 {
 	for (uint32_t i = 1; i < s->n_stacks; i++) {
 		const uint64_t *w = input_weights(s, i);
-		uint32_t n, first = input_frames(s, i, &n);
+		uint32_t id;
+		const struct profile_function *f =
+			w ? innermost_code(p, s, i, &id) : NULL;
 
-		if (!w || !n)
-			continue;
-
-		uint32_t id = p->frames.at[first + n - 1].own_function;
-		const struct profile_function *f = &p->functions.at[id];
-
-		if (f->is_resolved || f->kind == IMAGE_TRUNCATED ||
-		    f->kind == IMAGE_LABEL)
+		if (!f || f->is_resolved || f->kind == IMAGE_TRUNCATED)
 			continue;
 
 		uint64_t *row = row_weights(u, p, id);

@@ -1,0 +1,1 @@
+dwell sync sync_unnamed.dwell
