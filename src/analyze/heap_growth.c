@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/frame_path.h"
+#include "analyze/heap_places.h"
 #include "analyze/profile_data.h"
 #include "analyze/stream.h"
 #include "base/map.h"
@@ -162,6 +163,37 @@ static int read_source(struct heap_growth *g, const struct profile *p, size_t so
 	return rc < 0 ? rc : recording_each_trace(s.recording, take_release, &in, e);
 }
 
+static void add_up(struct heap_growth_place *to, const struct heap_growth_place *x)
+{
+	for (unsigned i = 0; i < HEAP_GROWTH_SUMS; i++) {
+		to->blocks[i] += x->blocks[i];
+		to->bytes[i] += x->bytes[i];
+	}
+}
+
+static void join_places(struct heap_growth *g, const struct profile *p)
+{
+	own(frame_path_fini) struct frame_path path = { 0 };
+	own(map_fini) struct map by_key = { 0 };
+	size_t n = 0;
+
+	vec_each(x, &g->all) {
+		uint64_t key, *i;
+		bool is_new;
+
+		frame_path_fill(&path, p, &p->sources[x->source], x->stack);
+		key = heap_places_key(path.frames.at, path.frames.n);
+		i = map_slot(&by_key, hash_pair(x->source, key), &is_new);
+		if (!is_new) {
+			add_up(&g->all.at[*i], x);
+			continue;
+		}
+		*i = n;
+		g->all.at[n++] = *x;
+	}
+	g->all.n = n;
+}
+
 /* Of what is estimated a release may be more than what was taken. */
 static uint64_t left_of(const uint64_t sums[HEAP_GROWTH_SUMS])
 {
@@ -231,6 +263,7 @@ int heap_growth_load(struct heap_growth *g, const struct profile *p,
 		rc = read_source(g, p, i, &between[i], e);
 	if (rc < 0)
 		return rc;
+	join_places(g, p);
 	keep(g);
 	if (g->all.n)
 		qsort(g->all.at, g->all.n, sizeof(*g->all.at), by_kept);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * heap_growth - what stacks of a recording allocated between two ends of intervals, what
+ * heap_growth - what places of a recording allocated between two ends of intervals, what
  * of it is still there at the second, and what else was given back.
  */
 #ifndef DWELL_ANALYZE_HEAP_GROWTH_H
@@ -20,9 +20,10 @@ enum heap_growth_sum {
 	HEAP_GROWTH_SUMS,
 };
 
+/* Stacks of a recording that cannot be told apart by what is shown of them. */
 struct heap_growth_place {
 	size_t source;
-	uint32_t stack; /* id in the recording */
+	uint32_t stack; /* id in the recording, of the first */
 	uint64_t blocks[HEAP_GROWTH_SUMS], bytes[HEAP_GROWTH_SUMS];
 	uint64_t kept_blocks, kept_bytes; /* taken in between, and there at the end */
 	struct profile_frame *frames;	  /* innermost first; of those that are shown */

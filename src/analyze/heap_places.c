@@ -28,18 +28,22 @@ static uint64_t hash_text(const char *s)
 	return s ? hash_bytes(s, strlen(s)) : 0;
 }
 
-/* What is shown of its frames: calls of one line are one place. */
-static uint64_t key_of(const struct profile_stack *s)
+uint64_t heap_places_key(const struct profile_frame *frames, size_t n)
 {
-	uint64_t key = s->n;
+	uint64_t key = n;
 
-	for (size_t i = 0; i < s->n; i++) {
-		const struct profile_frame *f = &s->frames[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct profile_frame *f = &frames[i];
 
 		key = hash_pair(key, f->function);
 		key = hash_pair(key, hash_text(f->file) + f->line * 2 + f->is_inlined);
 	}
 	return key;
+}
+
+static uint64_t key_of(const struct profile_stack *s)
+{
+	return heap_places_key(s->frames, s->n);
 }
 
 static int find(void *ctx, const struct profile_stack *s, struct err *e)

@@ -28,6 +28,8 @@ struct heap_places {
 	uint64_t total, shown;
 };
 
+/* Of what is shown of frames, the outermost first: calls of one line are one place. */
+uint64_t heap_places_key(const struct profile_frame *frames, size_t n);
 /* At most limit, 0: all.  What frames point to is the profile's. */
 must_use int heap_places_load(struct heap_places *h, const struct profile *p,
 			      size_t column, size_t limit, struct err *e);
