@@ -153,6 +153,14 @@ static void put_more(const struct stall *s, const struct row *row, bool is_last,
 		buf_printf(to, ", ≤ %s in all", calc_value_bound(all, row->all));
 }
 
+/* Does it say which instruction's? */
+static bool is_named(const struct bubble *b, const struct row *row)
+{
+	const struct stall_culprit *x = &b->s->culprits[row->first];
+
+	return x->blamed != PROCEDURE_OUTSIDE && (x->blamed != b->step || row->n_more);
+}
+
 static void put_row(const struct bubble *b, const struct row *row, bool is_last,
 		    struct buf *to)
 {
@@ -161,7 +169,7 @@ static void put_row(const struct bubble *b, const struct row *row, bool is_last,
 
 	buf_printf(to, "  %s ", is_last ? "└" : "├");
 	put_names(b->s, row, to);
-	if (x->blamed != PROCEDURE_OUTSIDE && (x->blamed != b->step || row->n_more))
+	if (is_named(b, row))
 		buf_printf(to, " of %" PRIx64, b->p->steps[x->blamed].address);
 	if (is_bounded(b->s, x))
 		buf_printf(to, ", ≤ %s", calc_value_bound(most, x->most));
@@ -227,4 +235,18 @@ void calc_stall_put(const struct stall *s, const struct procedure *p, uint32_t s
 		put_empty(to, column);
 		table_cellf(to, "  └ unexplained, %.1f", s->unexplained);
 	}
+}
+
+void calc_stall_each_named(const struct stall *s, const struct procedure *p,
+			   uint32_t step, void (*fn)(void *ctx, uint32_t named),
+			   void *ctx)
+{
+	struct bubble b = { .s = s, .p = p, .step = step };
+
+	if (s->cycles <= 0)
+		return;
+	find_rows(&b);
+	for (unsigned i = 0; i < b.n; i++)
+		if (is_named(&b, &b.rows[i]))
+			fn(ctx, s->culprits[b.rows[i].first].blamed);
 }

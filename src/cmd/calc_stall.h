@@ -16,5 +16,9 @@
  * column: of the table, for the text; those before it are left empty. */
 void calc_stall_put(const struct stall *s, const struct procedure *p, uint32_t step,
 		    struct table *to, unsigned column);
+/* The instructions that its rows name, steps: each is told to fn. */
+void calc_stall_each_named(const struct stall *s, const struct procedure *p,
+			   uint32_t step, void (*fn)(void *ctx, uint32_t named),
+			   void *ctx);
 
 #endif

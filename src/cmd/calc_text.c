@@ -346,8 +346,8 @@ static void put_access(const struct calc_view *v, struct table *t, uint32_t step
 	}
 }
 
-static void put_step(const struct calc_view *v, struct table *t, uint32_t block,
-		     uint32_t step)
+static void put_instruction(const struct calc_view *v, struct table *t, uint32_t block,
+			    uint32_t step)
 {
 	const struct function_code *c = &v->code;
 	const struct function_code_block *b = &c->blocks[block];
@@ -358,7 +358,6 @@ static void put_step(const struct calc_view *v, struct table *t, uint32_t block,
 	struct disasm_instruction in = calc_view_instruction(v, step);
 	char number[TEXT_MAX], where[120] = "";
 
-	calc_stall_put(&v->stalls.of_step[step], c->procedure, step, t, LAST_COLUMN);
 	if (line && line->file && v->r->width >= WIDE)
 		snprintf(where, sizeof(where), "  ; %s:%u", names_base(line->file),
 			 line->line);
@@ -371,6 +370,20 @@ static void put_step(const struct calc_view *v, struct table *t, uint32_t block,
 	table_cellf(t, "  %-7s %s%s", in.mnemonic, in.operands, where);
 	put_access(v, t, step);
 	put_waits(v, t, step);
+}
+
+static void put_block(const struct calc_view *v, struct table *t, uint32_t block)
+{
+	const struct procedure_block *b = &v->code.procedure->blocks[block];
+
+	put_block_head(v, t, block);
+	put_arrival(v, t, block);
+	for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++) {
+		calc_stall_put(&v->stalls.of_step[k], v->code.procedure, k, t,
+			       LAST_COLUMN);
+		put_instruction(v, t, block, k);
+	}
+	put_branch(v, t, block);
 }
 
 static int descending(const void *a, const void *b)
@@ -395,7 +408,7 @@ static double least_cycles(const struct function_code *c)
 	return least;
 }
 
-static bool is_shown(const struct calc_view *v, uint32_t block, double least)
+static bool is_whole(const struct calc_view *v, uint32_t block, double least)
 {
 	const struct function_code *c = &v->code;
 
@@ -403,6 +416,80 @@ static bool is_shown(const struct calc_view *v, uint32_t block, double least)
 		return true;
 	return c->samples ? c->blocks[block].cycles >= least
 			  : c->blocks[block].times != 0;
+}
+
+/* What is listed: blocks with all that is known of them, and of the others instructions
+ * that are named as what these may wait for. */
+struct listed {
+	const struct calc_view *v;
+	bool *blocks, *named; /* by block; by step */
+};
+
+static void listed_fini(struct listed *l)
+{
+	free(l->blocks);
+	free(l->named);
+}
+
+static void take_named(void *ctx, uint32_t step)
+{
+	struct listed *l = ctx;
+
+	l->named[step] = true;
+}
+
+static void take_named_in(struct listed *l, uint32_t block)
+{
+	const struct procedure *p = l->v->code.procedure;
+	const struct procedure_block *b = &p->blocks[block];
+	const struct stalls *s = &l->v->stalls;
+
+	calc_stall_each_named(&s->of_arrival[block], p, PROCEDURE_OUTSIDE, take_named, l);
+	for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
+		calc_stall_each_named(&s->of_step[k], p, k, take_named, l);
+}
+
+static void listed_init(struct listed *l, const struct calc_view *v)
+{
+	const struct procedure *p = v->code.procedure;
+	double least = least_cycles(&v->code);
+
+	*l = (struct listed){ .v = v,
+			      .blocks = xcalloc(p->n_blocks + 1, sizeof(*l->blocks)),
+			      .named = xcalloc(p->n_steps + 1, sizeof(*l->named)) };
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		l->blocks[i] = is_whole(v, i, least);
+		if (l->blocks[i])
+			take_named_in(l, i);
+	}
+}
+
+/* Of a block that is left out. */
+static bool names_any(const struct listed *l, uint32_t block)
+{
+	const struct procedure_block *b = &l->v->code.procedure->blocks[block];
+
+	for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
+		if (l->named[k])
+			return true;
+	return false;
+}
+
+static void put_named(const struct listed *l, struct table *t, uint32_t block)
+{
+	const struct procedure_block *b = &l->v->code.procedure->blocks[block];
+	bool is_gap = false;
+
+	put_block_head(l->v, t, block);
+	for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++) {
+		if (!is_gap && !l->named[k]) {
+			put_empty(t);
+			table_cell(t, "  ⋮");
+		}
+		is_gap = !l->named[k];
+		if (!is_gap)
+			put_instruction(l->v, t, block, k);
+	}
 }
 
 static void put_gap(const struct calc_view *v, struct table *t, uint32_t n, double cycles)
@@ -422,14 +509,14 @@ static void put_blocks(const struct calc_view *v, FILE *out)
 	own(table_freep) struct table *t = new_table();
 	struct table_style style = { .width = v->r->width,
 				     .colour = command_terminal()->colour };
+	own(listed_fini) struct listed listed;
 	uint32_t hidden = 0;
-	double hidden_cycles = 0, least = least_cycles(c);
+	double hidden_cycles = 0;
 	own(buf_fini) struct buf note = { 0 };
 
+	listed_init(&listed, v);
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
-		const struct procedure_block *b = &c->procedure->blocks[i];
-
-		if (!is_shown(v, i, least)) {
+		if (!listed.blocks[i] && !names_any(&listed, i)) {
 			hidden++;
 			hidden_cycles += c->blocks[i].cycles;
 			continue;
@@ -437,11 +524,10 @@ static void put_blocks(const struct calc_view *v, FILE *out)
 		put_gap(v, t, hidden, hidden_cycles);
 		hidden = 0;
 		hidden_cycles = 0;
-		put_block_head(v, t, i);
-		put_arrival(v, t, i);
-		for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
-			put_step(v, t, i, k);
-		put_branch(v, t, i);
+		if (listed.blocks[i])
+			put_block(v, t, i);
+		else
+			put_named(&listed, t, i);
 	}
 	put_gap(v, t, hidden, hidden_cycles);
 	table_print(t, &style, out);

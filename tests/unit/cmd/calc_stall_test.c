@@ -192,6 +192,39 @@ static void what_all_of_many_may_be_is_no_bound_beyond_the_stall(void **state)
 		     "and 2 more\n");
 }
 
+static void add_named(void *ctx, uint32_t step)
+{
+	strcat(ctx, (char[]){ (char)('a' + step), '\0' });
+}
+
+static void whoever_lists_instructions_is_told_which_are_named(void **state)
+{
+	static const struct culprit t[] = {
+		{ STALL_DCACHE, 3, -1, NULL },
+		{ STALL_DTLB, 3, -1, NULL },
+		{ STALL_BRANCH, 5, 0.2, NULL },
+		{ STALL_BRANCH, 6, -1, NULL },
+		{ STALL_BRANCH, 8, 6, NULL },
+		{ STALL_ICACHE, PROCEDURE_OUTSIDE, 1, NULL },
+		{ STALL_FORWARD, 1, 90, NULL },
+		{ 0, 0, 0, NULL },
+	};
+	struct code_step steps[N_STEPS] = { 0 };
+	struct procedure p = { .steps = steps, .n_steps = N_STEPS };
+	struct stall s = stall_of(10, 10, t), none = { 0 };
+	char named[N_STEPS + 1] = "";
+
+	(void)state;
+	calc_stall_each_named(&s, &p, 3, add_named, named);
+	assert_string_equal(named, "gb"); /* not the instruction itself */
+	*named = '\0';
+	calc_stall_each_named(&s, &p, PROCEDURE_OUTSIDE, add_named, named);
+	assert_string_equal(named, "dgb");
+	*named = '\0';
+	calc_stall_each_named(&none, &p, 3, add_named, named);
+	assert_string_equal(named, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +235,7 @@ int main(void)
 		cmocka_unit_test(one_of_many_shares_a_row_with_no_other_cause),
 		cmocka_unit_test(two_of_a_cause_have_a_row_each),
 		cmocka_unit_test(what_all_of_many_may_be_is_no_bound_beyond_the_stall),
+		cmocka_unit_test(whoever_lists_instructions_is_told_which_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
