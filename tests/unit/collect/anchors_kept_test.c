@@ -18,15 +18,13 @@
 
 #include <cmocka.h>
 
+#include "anchors_fixture.h"
 #include "base/buf.h"
 #include "collect/session_pause.h"
-#include "collect/source.h"
 #include "host/procfs.h"
 #include "store/recording.h"
 
 #define MANY	 1000
-#define WORK_NS	 5000000
-#define PAUSE_NS 1000000
 #define OFTEN	 50 /* per cent */
 #define LONGER	 20 /* than before its first window */
 #define MAPS_MAX (16 << 20)
@@ -34,8 +32,6 @@
 /* Of CPU time, in which what is to happen does. */
 #define PATIENCE_NS 2000000000u
 #define OTHER	    "other" /* the program's argument, if it is another one */
-
-extern const struct source_ops anchors_source;
 
 /* What the program and the test have in common. */
 struct shared {
@@ -45,17 +41,11 @@ struct shared {
 };
 
 struct fixture {
-	char path[64];
-	struct writer *writer;
-	struct tracker *tracker;
-	struct scope scope;
-	struct plan plan;
-	struct source *source;
-	pid_t child;
+	struct anchors_fixture on; /* its child is 0 once it has ended */
 	struct shared *shared;
 	/* From when the window was to end: CPU time until what, and the turns. */
 	uint64_t from_ns, kept_ns, n_turns;
-	uint64_t all_ns; /* CPU time of one that has ended; then there is no child */
+	uint64_t all_ns;	      /* CPU time of one that has ended */
 	uint64_t told_ns, most_times; /* of native time; of a block */
 	uint64_t counted_ns;
 	bool is_counted[2]; /* each process of the recording */
@@ -133,64 +123,19 @@ static void run_child(struct shared *s, pid_t parent)
 
 static void begin(struct fixture *f)
 {
-	pid_t parent = getpid();
+	pid_t parent = getpid(), child;
 
-	*f = (struct fixture){ .plan = { .source = &anchors_source } };
+	*f = (struct fixture){ 0 };
 	f->shared = mmap(NULL, sizeof(*f->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(f->shared, MAP_FAILED);
-	snprintf(f->path, sizeof(f->path), "/tmp/anchors_kept_test.%d.dwell", getpid());
-	assert_int_equal(
-		writer_create(f->path, &(struct writer_options){ 0 }, &f->writer, NULL),
-		0);
-	f->tracker = tracker_new(f->writer);
-	f->child = fork();
-	assert_true(f->child >= 0);
-	if (!f->child)
+	anchors_fixture_begin(&f->on, "anchors_kept_test");
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
 		run_child(f->shared, parent);
-	tracker_exec(f->tracker, 1, (uint32_t)f->child, (uint32_t)f->child, "child");
-	f->plan.choice.interval = OFTEN;
-	f->scope = (struct scope){ .kind = SCOPE_PROCESSES,
-				   .pids = &f->child,
-				   .n_pids = 1,
-				   .follow_children = true };
-
-	struct source_context context = { .scope = &f->scope,
-					  .plans = &f->plan,
-					  .n_plans = 1,
-					  .tracker = f->tracker,
-					  .writer = f->writer };
-
-	assert_int_equal(anchors_source.open(&context, &f->source, NULL), 0);
-	assert_int_equal(anchors_source.start(f->source, 0, NULL), 0);
-}
-
-static void wait_and_drain(const struct fixture *f)
-{
-	struct pollfd fd;
-
-	assert_int_equal(anchors_source.fds(f->source, &fd, 1), 1);
-	assert_int_equal(poll(&fd, 1, -1), 1);
-	assert_int_equal(anchors_source.drain(f->source, false, NULL), 0);
-}
-
-static uint64_t cpu_ns(pid_t pid)
-{
-	struct timespec t;
-	clockid_t clock;
-
-	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
-	assert_int_equal(clock_gettime(clock, &t), 0);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void wait_for_work(pid_t pid)
-{
-	const struct timespec pause = { .tv_nsec = PAUSE_NS };
-	uint64_t from_ns = cpu_ns(pid);
-
-	while (cpu_ns(pid) < from_ns + WORK_NS)
-		nanosleep(&pause, NULL);
+	tracker_exec(f->on.tracker, 1, (uint32_t)child, (uint32_t)child, "child");
+	anchors_fixture_observe(&f->on, child, OFTEN);
 }
 
 static uint64_t turns_of(const struct fixture *f)
@@ -201,7 +146,7 @@ static uint64_t turns_of(const struct fixture *f)
 static void note_kept(struct fixture *f, uint64_t from)
 {
 	f->n_turns = turns_of(f) - from;
-	f->kept_ns = cpu_ns(f->child) - f->from_ns;
+	f->kept_ns = anchors_fixture_cpu_ns(f->on.child) - f->from_ns;
 }
 
 /* It was tried twice to end it. */
@@ -211,17 +156,17 @@ static void begin_kept(struct fixture *f)
 
 	begin(f);
 	is_hindered = true;
-	hindered = f->child;
+	hindered = f->on.child;
 	n_refused = 0;
 	while (!n_refused)
-		wait_and_drain(f);
+		anchors_fixture_drain(&f->on);
 	from = turns_of(f);
-	f->from_ns = cpu_ns(f->child);
+	f->from_ns = anchors_fixture_cpu_ns(f->on.child);
 	/* What else there is goes on. */
-	assert_false(f->source->wants_alone);
-	wait_for_work(f->child);
+	assert_false(f->on.source->wants_alone);
+	anchors_fixture_wait_for_work(f->on.child);
 	while (n_refused < 2)
-		wait_and_drain(f);
+		anchors_fixture_drain(&f->on);
 	note_kept(f, from);
 	assert_true(f->n_turns);
 }
@@ -248,33 +193,25 @@ static void end_child(struct fixture *f)
 {
 	siginfo_t info;
 
-	kill(f->child, SIGKILL);
-	assert_int_equal(waitid(P_PID, (id_t)f->child, &info, WEXITED | WNOWAIT), 0);
-	f->all_ns = cpu_ns(f->child);
-	assert_int_equal(waitpid(f->child, NULL, 0), f->child);
-	f->child = 0;
+	kill(f->on.child, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)f->on.child, &info, WEXITED | WNOWAIT), 0);
+	f->all_ns = anchors_fixture_cpu_ns(f->on.child);
+	assert_int_equal(waitpid(f->on.child, NULL, 0), f->on.child);
+	f->on.child = 0;
 }
 
 static void finish(struct fixture *f)
 {
-	own(recording_freep) struct recording *r = NULL;
 	struct source_stats stats;
+	own(recording_freep) struct recording *r = anchors_fixture_finish(&f->on, &stats);
 
-	anchors_source.stop(f->source);
-	assert_int_equal(anchors_source.drain(f->source, true, NULL), 0);
-	anchors_source.finish(f->source, &stats);
 	f->is_in_trouble = stats.trouble.code;
-	anchors_source.free(f->source);
-	assert_int_equal(tracker_finish(f->tracker, true, NULL), 0);
-	tracker_free(f->tracker);
-	assert_int_equal(writer_close(f->writer, NULL), 0);
-	assert_int_equal(recording_open(f->path, &r, NULL), 0);
-	unlink(f->path);
 	f->is_refused = recording_info(r, "anchors-refused");
 	assert_int_equal(recording_each_anchor(r, take_anchor, f, NULL), 0);
 	/* All of it was in translation. */
-	assert_true(f->told_ns + f->kept_ns <= (f->child ? cpu_ns(f->child) : f->all_ns));
-	if (f->child)
+	assert_true(f->told_ns + f->kept_ns <=
+		    (f->on.child ? anchors_fixture_cpu_ns(f->on.child) : f->all_ns));
+	if (f->on.child)
 		end_child(f);
 	is_hindered = false;
 	munmap(f->shared, sizeof(*f->shared));
@@ -311,11 +248,11 @@ static void it_may_end_behind_a_pause(void **state)
 
 	(void)state;
 	begin_kept(&f);
-	session_pause_tell(&f.source, 1, true);
-	wait_for_work(f.child);
-	session_pause_tell(&f.source, 1, false);
-	wait_for_work(f.child);
-	f.kept_ns = cpu_ns(f.child) - f.from_ns;
+	session_pause_tell(&f.on.source, 1, true);
+	anchors_fixture_wait_for_work(f.on.child);
+	session_pause_tell(&f.on.source, 1, false);
+	anchors_fixture_wait_for_work(f.on.child);
+	f.kept_ns = anchors_fixture_cpu_ns(f.on.child) - f.from_ns;
 	is_hindered = false;
 	finish(&f);
 	assert_true(f.most_times >= f.n_turns);
@@ -331,11 +268,12 @@ static void windows_come_behind_it(void **state)
 	(void)state;
 	begin_kept(&f);
 	is_hindered = false;
-	while (n < 2 || cpu_ns(f.child) < f.from_ns * LONGER + f.kept_ns) {
-		bool was_alone = f.source->wants_alone;
+	while (n < 2 ||
+	       anchors_fixture_cpu_ns(f.on.child) < f.from_ns * LONGER + f.kept_ns) {
+		bool was_alone = f.on.source->wants_alone;
 
-		wait_and_drain(&f);
-		n += f.source->wants_alone && !was_alone;
+		anchors_fixture_drain(&f.on);
+		n += f.on.source->wants_alone && !was_alone;
 	}
 	finish(&f);
 	assert_true(f.told_ns > f.from_ns);
@@ -350,7 +288,7 @@ static void it_ends_with_its_program(void **state)
 	(void)state;
 	begin_kept(&f);
 	end_child(&f);
-	wait_and_drain(&f);
+	anchors_fixture_drain(&f.on);
 	finish(&f);
 	assert_true(f.most_times >= f.n_turns);
 	assert_false(f.is_in_trouble);
@@ -369,12 +307,13 @@ static void others_have_windows_meanwhile(void **state)
 	assert_true(second >= 0);
 	if (!second)
 		work(parent);
-	tracker_exec(f.tracker, 2, (uint32_t)second, (uint32_t)second, "second");
-	while (!(is_alone && !f.source->wants_alone) && cpu_ns(second) < PATIENCE_NS) {
-		is_alone = f.source->wants_alone;
-		wait_and_drain(&f);
+	tracker_exec(f.on.tracker, 2, (uint32_t)second, (uint32_t)second, "second");
+	while (!(is_alone && !f.on.source->wants_alone) &&
+	       anchors_fixture_cpu_ns(second) < PATIENCE_NS) {
+		is_alone = f.on.source->wants_alone;
+		anchors_fixture_drain(&f.on);
 	}
-	f.kept_ns = cpu_ns(f.child) - f.from_ns;
+	f.kept_ns = anchors_fixture_cpu_ns(f.on.child) - f.from_ns;
 	finish(&f);
 	kill(second, SIGKILL);
 	assert_int_equal(waitpid(second, NULL, 0), second);
@@ -386,7 +325,7 @@ static void others_have_windows_meanwhile(void **state)
 
 static pid_t wait_for_fork(struct fixture *f)
 {
-	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	const struct timespec pause = { .tv_nsec = ANCHORS_FIXTURE_PAUSE_NS };
 	pid_t pid = 0;
 
 	__atomic_store_n(&f->shared->is_to_fork, true, __ATOMIC_RELEASE);
@@ -400,10 +339,10 @@ static pid_t wait_for_fork(struct fixture *f)
 
 static void drain_until_left(const struct fixture *f, pid_t pid)
 {
-	uint64_t from_ns = cpu_ns(pid);
+	uint64_t from_ns = anchors_fixture_cpu_ns(pid);
 
-	while (is_counted(pid) && cpu_ns(pid) - from_ns < PATIENCE_NS)
-		wait_and_drain(f);
+	while (is_counted(pid) && anchors_fixture_cpu_ns(pid) - from_ns < PATIENCE_NS)
+		anchors_fixture_drain(&f->on);
 	assert_false(is_counted(pid));
 }
 
@@ -417,7 +356,7 @@ static void a_child_that_comes_then_is_left_at_once(void **state)
 	child = wait_for_fork(&f);
 	assert_true(is_counted(child));
 	drain_until_left(&f, child);
-	f.kept_ns = cpu_ns(f.child) - f.from_ns;
+	f.kept_ns = anchors_fixture_cpu_ns(f.on.child) - f.from_ns;
 	finish(&f);
 	assert_true(f.is_in_trouble);
 }
@@ -430,14 +369,14 @@ static void a_child_that_could_not_be_left_is_later(void **state)
 
 	(void)state;
 	begin(&f);
-	while (!is_counted(f.child))
-		wait_and_drain(&f);
+	while (!is_counted(f.on.child))
+		anchors_fixture_drain(&f.on);
 	child = wait_for_fork(&f);
 	hindered = child;
 	is_hindered = true;
 	n_refused = 0;
 	while (!n_refused)
-		wait_and_drain(&f);
+		anchors_fixture_drain(&f.on);
 	assert_true(is_counted(child));
 	is_hindered = false;
 	drain_until_left(&f, child);
@@ -449,19 +388,19 @@ static void a_child_that_could_not_be_left_is_later(void **state)
 /* That is not counted, nor is its time the window's. */
 static void it_ends_when_another_program_is_executed(void **state)
 {
-	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	const struct timespec pause = { .tv_nsec = ANCHORS_FIXTURE_PAUSE_NS };
 	struct fixture f;
 	uint64_t most_ns;
 
 	(void)state;
 	begin_kept(&f);
 	__atomic_store_n(&f.shared->is_to_execute, true, __ATOMIC_RELEASE);
-	for (unsigned i = 0; is_counted(f.child) && i < TRIES; i++)
+	for (unsigned i = 0; is_counted(f.on.child) && i < TRIES; i++)
 		nanosleep(&pause, NULL);
-	most_ns = cpu_ns(f.child);
+	most_ns = anchors_fixture_cpu_ns(f.on.child);
 	for (unsigned i = 0; i < LONGER; i++)
-		wait_for_work(f.child);
-	wait_and_drain(&f);
+		anchors_fixture_wait_for_work(f.on.child);
+	anchors_fixture_drain(&f.on);
 	is_hindered = false;
 	finish(&f);
 	assert_true(f.most_times >= f.n_turns);
@@ -477,17 +416,17 @@ static void it_may_end_in_a_pause(void **state)
 
 	(void)state;
 	begin_kept(&f);
-	session_pause_tell(&f.source, 1, true);
+	session_pause_tell(&f.on.source, 1, true);
 	is_hindered = false;
 	n_seized = 0;
-	assert_int_equal(anchors_source.fds(f.source, &fd, 1), 1);
+	assert_int_equal(anchors_source.fds(f.on.source, &fd, 1), 1);
 	while (!n_seized && poll(&fd, 1, TRIES) == 1)
-		assert_int_equal(anchors_source.drain(f.source, false, NULL), 0);
+		assert_int_equal(anchors_source.drain(f.on.source, false, NULL), 0);
 	assert_true(n_seized);
-	f.kept_ns = cpu_ns(f.child) - f.from_ns;
-	wait_for_work(f.child);
-	f.kept_ns += WORK_NS;
-	session_pause_tell(&f.source, 1, false);
+	f.kept_ns = anchors_fixture_cpu_ns(f.on.child) - f.from_ns;
+	anchors_fixture_wait_for_work(f.on.child);
+	f.kept_ns += ANCHORS_FIXTURE_WORK_NS;
+	session_pause_tell(&f.on.source, 1, false);
 	finish(&f);
 	assert_true(f.most_times >= f.n_turns);
 	assert_false(f.is_in_trouble);

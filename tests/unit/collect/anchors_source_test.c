@@ -1,34 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/source.h"
 
-#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "anchors_fixture.h"
 #include "collect/session_pause.h"
 #include "store/recording.h"
 
-#define MANY	 1000
-#define WORK_NS	 5000000
-#define PAUSE_NS 1000000
-
-extern const struct source_ops anchors_source;
+#define MANY 1000
 
 struct fixture {
-	char path[64];
-	struct writer *writer;
-	struct tracker *tracker;
-	struct scope scope;
-	struct plan plan;
-	struct source *source;
-	pid_t child;
+	struct anchors_fixture on;
 	uint64_t told_ns[2]; /* of each process of the recording */
 };
 
@@ -41,7 +29,7 @@ static pid_t begin_child(struct fixture *f, uint64_t time_ns)
 		if (getppid() == 1)
 			_exit(1);
 	assert_true(pid > 0);
-	tracker_exec(f->tracker, time_ns, (uint32_t)pid, (uint32_t)pid, "child");
+	tracker_exec(f->on.tracker, time_ns, (uint32_t)pid, (uint32_t)pid, "child");
 	return pid;
 }
 
@@ -53,27 +41,9 @@ static void end_child(pid_t pid)
 
 static void begin(struct fixture *f)
 {
-	*f = (struct fixture){ .plan = { .source = &anchors_source } };
-	snprintf(f->path, sizeof(f->path), "/tmp/anchors_source_test.%d.dwell", getpid());
-	assert_int_equal(
-		writer_create(f->path, &(struct writer_options){ 0 }, &f->writer, NULL),
-		0);
-	f->tracker = tracker_new(f->writer);
-	f->child = begin_child(f, 1);
-	f->plan.choice.interval = 1;
-	f->scope = (struct scope){ .kind = SCOPE_PROCESSES,
-				   .pids = &f->child,
-				   .n_pids = 1,
-				   .follow_children = true };
-
-	struct source_context context = { .scope = &f->scope,
-					  .plans = &f->plan,
-					  .n_plans = 1,
-					  .tracker = f->tracker,
-					  .writer = f->writer };
-
-	assert_int_equal(anchors_source.open(&context, &f->source, NULL), 0);
-	assert_int_equal(anchors_source.start(f->source, 0, NULL), 0);
+	*f = (struct fixture){ 0 };
+	anchors_fixture_begin(&f->on, "anchors_source_test");
+	anchors_fixture_observe(&f->on, begin_child(f, 1), 1);
 }
 
 static int take_anchor(void *ctx, const struct model_anchor *x, struct err *e)
@@ -89,49 +59,10 @@ static int take_anchor(void *ctx, const struct model_anchor *x, struct err *e)
 
 static void finish(struct fixture *f)
 {
-	own(recording_freep) struct recording *r = NULL;
 	struct source_stats stats;
+	own(recording_freep) struct recording *r = anchors_fixture_finish(&f->on, &stats);
 
-	anchors_source.stop(f->source);
-	assert_int_equal(anchors_source.drain(f->source, true, NULL), 0);
-	anchors_source.finish(f->source, &stats);
-	anchors_source.free(f->source);
-	assert_int_equal(tracker_finish(f->tracker, true, NULL), 0);
-	tracker_free(f->tracker);
-	assert_int_equal(writer_close(f->writer, NULL), 0);
-	assert_int_equal(recording_open(f->path, &r, NULL), 0);
-	unlink(f->path);
 	assert_int_equal(recording_each_anchor(r, take_anchor, f, NULL), 0);
-}
-
-/* It is woken up, and looks; false: what wakes it up does so at once again. */
-static bool wait_and_drain(struct fixture *f)
-{
-	struct pollfd fd;
-
-	assert_int_equal(anchors_source.fds(f->source, &fd, 1), 1);
-	assert_int_equal(poll(&fd, 1, -1), 1);
-	assert_int_equal(anchors_source.drain(f->source, false, NULL), 0);
-	return poll(&fd, 1, 0) == 0;
-}
-
-static uint64_t cpu_ns(pid_t pid)
-{
-	struct timespec t;
-	clockid_t clock;
-
-	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
-	assert_int_equal(clock_gettime(clock, &t), 0);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void wait_for_work(pid_t pid)
-{
-	const struct timespec pause = { .tv_nsec = PAUSE_NS };
-	uint64_t from_ns = cpu_ns(pid);
-
-	while (cpu_ns(pid) < from_ns + WORK_NS)
-		nanosleep(&pause, NULL);
 }
 
 /* Beside a machine's other work it may be late for the next time, but not always. */
@@ -142,11 +73,11 @@ static void it_rests_when_all_have_ended(void **state)
 
 	(void)state;
 	begin(&f);
-	end_child(f.child);
+	end_child(f.on.child);
 	for (unsigned i = 0; i < 2; i++)
-		wait_and_drain(&f);
+		anchors_fixture_drain(&f.on);
 	for (unsigned i = 0; i < MANY && !rests; i++)
-		rests = wait_and_drain(&f);
+		rests = anchors_fixture_drain(&f.on);
 	assert_true(rests);
 	finish(&f);
 }
@@ -158,14 +89,14 @@ static void who_is_begun_when_all_have_ended_is_looked_at(void **state)
 
 	(void)state;
 	begin(&f);
-	end_child(f.child);
+	end_child(f.on.child);
 	for (unsigned i = 0; i < 2; i++)
-		wait_and_drain(&f);
+		anchors_fixture_drain(&f.on);
 	second = begin_child(&f, 2);
-	wait_for_work(second);
+	anchors_fixture_wait_for_work(second);
 	finish(&f);
 	end_child(second);
-	assert_true(f.told_ns[1] >= WORK_NS);
+	assert_true(f.told_ns[1] >= ANCHORS_FIXTURE_WORK_NS);
 }
 
 /* What it executes from then on, it is told of afterwards. */
@@ -176,18 +107,21 @@ static void what_is_done_in_a_pause_is_not_told(void **state)
 
 	(void)state;
 	begin(&f);
-	wait_for_work(f.child);
-	session_pause_tell(&f.source, 1, true);
-	from_ns = cpu_ns(f.child);
-	wait_for_work(f.child);
-	tracker_exec(f.tracker, 2, (uint32_t)f.child, (uint32_t)f.child, "other");
-	paused_ns = cpu_ns(f.child) - from_ns;
-	session_pause_tell(&f.source, 1, false);
-	wait_for_work(f.child);
+	anchors_fixture_wait_for_work(f.on.child);
+	session_pause_tell(&f.on.source, 1, true);
+	from_ns = anchors_fixture_cpu_ns(f.on.child);
+	anchors_fixture_wait_for_work(f.on.child);
+	tracker_exec(f.on.tracker, 2, (uint32_t)f.on.child, (uint32_t)f.on.child,
+		     "other");
+	paused_ns = anchors_fixture_cpu_ns(f.on.child) - from_ns;
+	session_pause_tell(&f.on.source, 1, false);
+	anchors_fixture_wait_for_work(f.on.child);
 	finish(&f);
-	assert_true(f.told_ns[0] >= WORK_NS && f.told_ns[1] >= WORK_NS);
-	assert_true(f.told_ns[0] + f.told_ns[1] + paused_ns <= cpu_ns(f.child));
-	end_child(f.child);
+	assert_true(f.told_ns[0] >= ANCHORS_FIXTURE_WORK_NS &&
+		    f.told_ns[1] >= ANCHORS_FIXTURE_WORK_NS);
+	assert_true(f.told_ns[0] + f.told_ns[1] + paused_ns <=
+		    anchors_fixture_cpu_ns(f.on.child));
+	end_child(f.on.child);
 }
 
 static void who_is_begun_in_a_pause_has_done_nothing_before_it_ends(void **state)
@@ -198,17 +132,17 @@ static void who_is_begun_in_a_pause_has_done_nothing_before_it_ends(void **state
 
 	(void)state;
 	begin(&f);
-	session_pause_tell(&f.source, 1, true);
+	session_pause_tell(&f.on.source, 1, true);
 	second = begin_child(&f, 2);
-	wait_for_work(second);
-	paused_ns = cpu_ns(second);
-	session_pause_tell(&f.source, 1, false);
-	wait_for_work(second);
+	anchors_fixture_wait_for_work(second);
+	paused_ns = anchors_fixture_cpu_ns(second);
+	session_pause_tell(&f.on.source, 1, false);
+	anchors_fixture_wait_for_work(second);
 	finish(&f);
-	assert_true(f.told_ns[1] >= WORK_NS);
-	assert_true(f.told_ns[1] + paused_ns <= cpu_ns(second));
+	assert_true(f.told_ns[1] >= ANCHORS_FIXTURE_WORK_NS);
+	assert_true(f.told_ns[1] + paused_ns <= anchors_fixture_cpu_ns(second));
 	end_child(second);
-	end_child(f.child);
+	end_child(f.on.child);
 }
 
 static void what_ends_in_a_pause_tells_nothing_of_it(void **state)
@@ -217,11 +151,12 @@ static void what_ends_in_a_pause_tells_nothing_of_it(void **state)
 
 	(void)state;
 	begin(&f);
-	session_pause_tell(&f.source, 1, true);
-	wait_for_work(f.child);
+	session_pause_tell(&f.on.source, 1, true);
+	anchors_fixture_wait_for_work(f.on.child);
 	finish(&f);
-	assert_true(f.told_ns[0] + WORK_NS <= cpu_ns(f.child));
-	end_child(f.child);
+	assert_true(f.told_ns[0] + ANCHORS_FIXTURE_WORK_NS <=
+		    anchors_fixture_cpu_ns(f.on.child));
+	end_child(f.on.child);
 }
 
 int main(void)
