@@ -23,6 +23,9 @@
 /* Who ends an interval is heard within that: rings are looked at every tenth of a second,
  * and programs wait some milliseconds in them until others have told of them. */
 #define SETTLE_NS UINT64_C(250000000)
+/* Intervals that a timer ends are so many times as long as it takes to fetch the sums
+ * then. */
+#define SPARED_TIMES 20
 
 /* What was counted of a thread when it was looked at the last time, and of the threads of
  * a process since the first time. */
@@ -314,6 +317,14 @@ bool gauges_cut(struct gauges *g, uint64_t time_ns, const char *cause, const cha
 	*vec_push(&g->ends.heard) =
 		(struct gauges_cut){ time_ns, strcmp(cause, "timer") == 0 };
 	return true;
+}
+
+void gauges_spare(struct gauges *g, uint64_t took_ns)
+{
+	uint64_t least_ns = SPARED_TIMES * took_ns;
+
+	if (g && g->due_ns && g->settings.every_ns < least_ns)
+		g->due_ns += least_ns - g->settings.every_ns;
 }
 
 const struct gauges_cuts *gauges_cuts(const struct gauges *g)

@@ -53,6 +53,9 @@ void gauges_settle(struct gauges *g, uint64_t now_ns);
  * before others that have been told of already cuts the first of these in two.  False: it
  * is too late for that. */
 bool gauges_cut(struct gauges *g, uint64_t time_ns, const char *cause, const char *name);
+/* To end the last interval has taken so much CPU time elsewhere: the timer waits until
+ * that is a small part of the next one. */
+void gauges_spare(struct gauges *g, uint64_t took_ns);
 /* Of all intervals so far; borrowed, and grows. */
 const struct gauges_cuts *gauges_cuts(const struct gauges *g);
 /* All ends have been told of; after the last that may come. */

@@ -456,8 +456,10 @@ static void be_told_to_pause(struct session *s, bool is_paused)
 /* Now. */
 static void end_interval(struct session *s, const char *cause, const char *name)
 {
-	session_sums_tell(s->sources, s->n_sources, s->tracker);
+	uint64_t took_ns = session_sums_tell(s->sources, s->n_sources, s->tracker);
+
 	gauges_cut(s->gauges, clock_monotonic_ns(), cause, name);
+	gauges_spare(s->gauges, took_ns);
 }
 
 static void take_signals(struct session *s)

@@ -10,10 +10,13 @@
 #define DWELL_COLLECT_SESSION_SUMS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct source;
 struct tracker;
 
-void session_sums_tell(struct source *const *these, size_t n, struct tracker *tracker);
+/* Returns the CPU time that it took: threads of the whole machine may be gone through. */
+uint64_t session_sums_tell(struct source *const *these, size_t n,
+			   struct tracker *tracker);
 
 #endif

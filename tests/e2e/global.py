@@ -173,5 +173,30 @@ def what_is_attached_to_has_what_it_does_from_then_on():
     assert abs(told + total(rows, 'ready-time') - length) < 0.3 * length + 60e6, (rows, length)
 
 
+@test
+def sums_of_many_threads_are_fetched_seldom_enough_to_cost_little():
+    """Whoever fetches them goes through all threads of the machine."""
+    if not harness.IS_ROOT or harness.why_no_bpf():
+        raise harness.Skip('nothing is summed in the kernel here')
+    crowd = ('import threading\n'
+             'threading.stack_size(65536)\n'
+             'end = threading.Event()\n'
+             'for i in range(3000): threading.Thread(target=end.wait, daemon=True).start()\n'
+             'work(time.process_time() + 1)\n'
+             'os._exit(0)\n')
+    used = {}
+    for every in '10ms', '0':
+        p = dwell('run', '-q', '-e', 'states', '-S', every, '-o', FILE, '--', *PYTHON, WORK + crowd)
+        assert p.returncode == 0, p.stderr
+        used[every] = fact(report(FILE), 'cpu-time', 'self')
+        if every != '0':
+            rows = intervals()
+            length = rows[-1]['to_ns'] - rows[0]['from_ns']
+    share = (used['10ms'] - used['0']) / length
+    print(f'# {len(rows)} intervals, {share:.3f} of the time')
+    # A twentieth for these; what else the system counts is kept as often.
+    assert share < .15, (used, length)
+
+
 if __name__ == '__main__':
     sys.exit(run_all(TESTS, words=sys.argv[2:]))
