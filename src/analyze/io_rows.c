@@ -21,6 +21,9 @@ struct column {
 	bool is_steps;
 };
 
+/* Of a call in which a thread was when the recording began. */
+static const char begun_before[] = "[begun before]";
+
 static const struct column columns[] = {
 	{ "io-calls", offsetof(struct io_rows_sums, calls), 1, false },
 	{ "io-errors", offsetof(struct io_rows_sums, errors), 2, false },
@@ -32,15 +35,19 @@ static const struct column columns[] = {
 	{ "io-durations", offsetof(struct io_rows_sums, times), 2, true },
 };
 
+/* Which is no sum: each sample is a call. */
+static const struct column unfinished = { "unfinished-io-time", 0, 1, false };
+
 static const struct column *column_of(const struct profile *p, uint32_t i)
 {
 	const struct profile_column *c = profile_column(p, i);
 
+	if (strcmp(c->experiment, "io") != 0)
+		return NULL;
 	for (size_t k = 0; k < sizeof(columns) / sizeof(columns[0]); k++)
-		if (strcmp(c->experiment, "io") == 0 &&
-		    strcmp(c->name, columns[k].event) == 0)
+		if (strcmp(c->name, columns[k].event) == 0)
 			return &columns[k];
-	return NULL;
+	return strcmp(c->name, unfinished.event) == 0 ? &unfinished : NULL;
 }
 
 /* Rows. */
@@ -191,6 +198,16 @@ static void count_connection(struct making *m, struct io_row *row, const struct 
 	m->rows->n_joined += is_new && row->n_connections == 2;
 }
 
+/* The innermost first. */
+static uint32_t *copy_code(const struct place *at)
+{
+	uint32_t *frames = xcalloc(at->n_code + 1, sizeof(*frames));
+
+	for (size_t k = 0; k < at->n_code; k++)
+		frames[k] = at->sample->frames[at->n_code - 1 - k].function;
+	return frames;
+}
+
 static struct io_rows_sums *row_of(struct making *m, const struct place *at)
 {
 	bool is_new;
@@ -207,9 +224,7 @@ static struct io_rows_sums *row_of(struct making *m, const struct place *at)
 	if (!is_new || m->by != IO_ROWS_BY_STACK)
 		return &row->sums;
 	row->n_frames = at->n_code;
-	row->frames = xcalloc(at->n_code + 1, sizeof(*row->frames));
-	for (size_t k = 0; k < at->n_code; k++)
-		row->frames[k] = at->sample->frames[at->n_code - 1 - k].function;
+	row->frames = copy_code(at);
 	return &row->sums;
 }
 
@@ -236,22 +251,63 @@ static void add(const struct column *c, struct io_rows_sums *s, const struct pla
 		*(uint64_t *)to += at->sample->weight;
 }
 
+static void add_unfinished(struct making *m, const struct place *at, bool is_old)
+{
+	const struct profile_sample *s = at->sample;
+	uint64_t start_ns =
+		profile_start_ns(m->p, profile_column(m->p, s->column)->source);
+	uint64_t since_ns = s->time_ns > s->weight ? s->time_ns - s->weight : 0;
+	bool is_known = s->count <= 1 && since_ns >= start_ns && !is_old;
+
+	*vec_push(&m->rows->unfinished) = (struct io_rows_unfinished){
+		.thread = thread_name(m, at),
+		.file = at->file,
+		.call = at->call,
+		.pid = s->process->pid,
+		.tid = s->thread->tid,
+		.n = s->count ? s->count : 1,
+		.ns = s->weight,
+		.since_ns = is_known ? since_ns - start_ns : UINT64_MAX,
+		.frames = copy_code(at),
+		.n_frames = at->n_code,
+	};
+}
+
+static int compare_unfinished(const void *a, const void *b)
+{
+	const struct io_rows_unfinished *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
 static int add_sample(void *ctx, const struct profile_sample *s, unused struct err *e)
 {
 	struct making *m = ctx;
 	const struct column *c = column_of(m->p, s->column);
 	struct place at = { .sample = s };
+	uint32_t n_labels = c ? c->n_labels : 0;
+	bool is_old;
 
 	if (!c)
 		return 0;
 	m->rows->has_io = true;
-	if (s->n_frames < c->n_labels + 1)
+	is_old = c == &unfinished && s->n_frames &&
+		 strcmp(name_of(m, s->frames[s->n_frames - 1].function), begun_before) ==
+			 0;
+	n_labels += is_old;
+	if (s->n_frames < n_labels + 1)
 		return 0;
-	at.n_code = s->n_frames - c->n_labels - 1;
+	at.n_code = s->n_frames - n_labels - 1;
 	at.call = s->frames[at.n_code].function;
 	at.file = s->frames[at.n_code + 1].function;
 	at.connection = s->frames[at.n_code + 1].own_function;
 	at.step = name_of(m, s->frames[s->n_frames - 1].function);
+	if (c == &unfinished) {
+		add_unfinished(m, &at, is_old);
+		return 0;
+	}
 	add(c, &m->rows->total.sums, &at);
 	add(c, row_of(m, &at), &at);
 	add(c, pair_of(m, &at), &at);
@@ -290,6 +346,9 @@ int io_rows_make(const struct profile *p, enum io_rows_by by, struct io_rows *re
 	map_fini(&m.by_pair);
 	map_fini(&m.connections);
 	find_eyes(p, ret);
+	if (ret->unfinished.n)
+		qsort(ret->unfinished.at, ret->unfinished.n, sizeof(*ret->unfinished.at),
+		      compare_unfinished);
 	return rc;
 }
 
@@ -299,8 +358,13 @@ void io_rows_fini(struct io_rows *r)
 		free(row->name);
 		free(row->frames);
 	}
+	vec_each(u, &r->unfinished) {
+		free(u->thread);
+		free(u->frames);
+	}
 	vec_fini(&r->rows);
 	vec_fini(&r->pairs);
+	vec_fini(&r->unfinished);
 }
 
 /* Not a device, nor what the kernel makes up as it is read: they give what they have. */

@@ -4,7 +4,8 @@
  * thread.
  *
  * Stacks of the experiment io end in a label of the call and one of the file, and those
- * of its errors, sizes and durations in one of these besides.  Borrows the profile.
+ * of its errors, sizes and durations in one of these besides; those of calls that had not
+ * returned may say so much as that they began before.  Borrows the profile.
  */
 #ifndef DWELL_ANALYZE_IO_ROWS_H
 #define DWELL_ANALYZE_IO_ROWS_H
@@ -43,6 +44,18 @@ struct io_row {
 	struct io_rows_sums sums;
 };
 
+/* A call that had not returned when its thread ended, or the recording. */
+struct io_rows_unfinished {
+	char *thread;	     /* "name (tid)" */
+	uint32_t file, call; /* functions */
+	uint32_t pid, tid;
+	uint64_t n; /* more than 1: threads are not told apart */
+	/* So far; since the recording began, UINT64_MAX: before, or not known. */
+	uint64_t ns, since_ns;
+	uint32_t *frames; /* functions, the innermost first */
+	size_t n_frames;
+};
+
 /* Calls of one kind of one file. */
 struct io_rows_pair {
 	uint32_t file, call; /* functions */
@@ -52,6 +65,7 @@ struct io_rows_pair {
 struct io_rows {
 	VEC(struct io_row) rows;
 	VEC(struct io_rows_pair) pairs;
+	VEC(struct io_rows_unfinished) unfinished; /* the longest first */
 	struct io_row total;
 	size_t n_joined;    /* rows that are of several connections */
 	bool has_io;	    /* the recordings have it at all */

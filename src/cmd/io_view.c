@@ -5,10 +5,13 @@
 
 #include "analyze/io_rows.h"
 #include "base/text.h"
+#include "cmd/report_options.h"
 #include "cmd/report_text.h"
 #include "cmd/rows_path.h"
 
 #define STACK_FRAMES 12 /* below a row; the innermost */
+#define PATH_FRAMES  4	/* of a call that has not returned */
+#define INDENT	     10 /* of what is told of it, behind how long it is */
 
 /* By what io_rows_make() knows, in its order. */
 static const struct rows_by bys[] = {
@@ -208,6 +211,86 @@ static void print_unseen(const struct rows_view *v, FILE *out)
 	report_text_apart(&v->report, &b, out);
 }
 
+static struct rows_path path_of_unfinished(const struct io_rows_unfinished *u)
+{
+	return (struct rows_path){ u->frames, u->n_frames };
+}
+
+/* "12.0 s  worker (18), read of pipe:[17], since 3.20 ms" and its stack. */
+static void print_one_unfinished(const struct rows_view *v,
+				 const struct io_rows_unfinished *u, FILE *out)
+{
+	const struct profile *p = v->report.profile;
+	own(buf_fini) struct buf b = { 0 }, path = { 0 };
+	char ns[TEXT_MAX], since[TEXT_MAX], n[TEXT_MAX], call[128];
+	const struct rows_path frames = path_of_unfinished(u);
+
+	io_rows_call_name(profile_function(p, u->call)->name, call, sizeof(call));
+	report_text_safe(&b, u->thread);
+	if (u->n > 1)
+		buf_printf(&b, " and others, %s together", text_count(n, u->n));
+	buf_printf(&b, ", %s of ", call);
+	report_text_safe(&b, profile_function(p, u->file)->name);
+	if (u->since_ns != UINT64_MAX)
+		buf_printf(&b, ", since %s", text_duration(since, u->since_ns));
+	else if (u->n == 1)
+		buf_puts(&b, ", since before the recording");
+	fprintf(out, "%*s  ", INDENT - 2, text_duration(ns, u->ns));
+	report_text_indented(&v->report, INDENT, &b, out);
+	if (!u->n_frames)
+		return;
+	rows_path_text(&path, &v->report, &frames, "in ", false, PATH_FRAMES, 1);
+	fprintf(out, "%*s", INDENT, "");
+	report_text_indented(&v->report, INDENT, &path, out);
+}
+
+static void print_unfinished(const struct rows_view *v, FILE *out)
+{
+	const struct io_rows *io = v->of;
+	size_t n = io->unfinished.n, shown = report_options_shown(v->limit, n);
+
+	if (!n)
+		return;
+	fprintf(out, "\nCalls that had not returned\n\n");
+	for (size_t i = 0; i < shown; i++)
+		print_one_unfinished(v, &io->unfinished.at[i], out);
+	report_text_more(n - shown, out);
+}
+
+static void put_one_unfinished(const struct rows_view *v,
+			       const struct io_rows_unfinished *u, struct json *j)
+{
+	const struct profile *p = v->report.profile;
+	const struct rows_path path = path_of_unfinished(u);
+	char call[128];
+
+	io_rows_call_name(profile_function(p, u->call)->name, call, sizeof(call));
+	json_object(j);
+	json_key_str(j, "thread", u->thread);
+	json_key_u64(j, "pid", u->pid);
+	json_key_u64(j, "tid", u->tid);
+	json_key_str(j, "call", call);
+	json_key_str(j, "file", profile_function(p, u->file)->name);
+	json_key_u64(j, "calls", u->n);
+	json_key_u64(j, "ns", u->ns);
+	if (u->since_ns != UINT64_MAX)
+		json_key_u64(j, "since_ns", u->since_ns);
+	rows_path_json(j, &v->report, &path);
+	json_object_end(j);
+}
+
+/* It closes the list before, and the end of the report its own. */
+static void put_behind(const struct rows_view *v, struct json *j)
+{
+	const struct io_rows *io = v->of;
+
+	json_array_end(j);
+	json_key(j, "unfinished_calls");
+	json_array(j);
+	vec_each(u, &io->unfinished)
+		put_one_unfinished(v, u, j);
+}
+
 /* Whoever has not read of it takes it for all that there was. */
 static void print_wrapped(const struct rows_view *v, FILE *out)
 {
@@ -236,6 +319,7 @@ static void print_joined(const struct rows_view *v, FILE *out)
 
 static void print_below(const struct rows_view *v, FILE *out)
 {
+	print_unfinished(v, out);
 	print_joined(v, out);
 	print_small(v, out);
 	print_unseen(v, out);
@@ -254,4 +338,5 @@ const struct rows_kind io_view = {
 	.row_name = name_of,
 	.note = put_note,
 	.text_below = print_below,
+	.json_behind = put_behind,
 };

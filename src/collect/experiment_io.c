@@ -26,6 +26,9 @@ const struct experiment experiment_io = {
 			"calls by the bytes that each moved"),
 		[EXPERIMENT_IO_TIMES] = EXPERIMENT_ASIDE("io-durations", "count",
 			"calls by the time that each took"),
+		[EXPERIMENT_IO_UNFINISHED] = EXPERIMENT_ASIDE("unfinished-io-time", "ns",
+			"time so far of each call that had not returned when its thread "
+			"or the recording ended"),
 		[EXPERIMENT_IO_EACH] = EXPERIMENT_EACH("each-io-call",
 			"each call by itself, where every event is kept (--trace)"),
 	},

@@ -17,7 +17,7 @@ extern const struct source_ops io_source;
 
 _Static_assert((int)EXPERIMENT_IO_N_EVENTS <= SYSTEM_COUNTS_EVENTS_MAX,
 	       "a number of each column");
-_Static_assert(1 + IO_RECORD_SIZES + IO_RECORD_TIMES <= SYSTEM_COUNTS_MORE_MAX,
+_Static_assert(2 + IO_RECORD_SIZES + IO_RECORD_TIMES <= SYSTEM_COUNTS_MORE_MAX,
 	       "there is room for each");
 
 struct io_programs {
@@ -87,6 +87,13 @@ static size_t more(void *ctx, uint32_t number,
 		       IO_RECORD_SIZES);
 	n += add_steps(ret + n, EXPERIMENT_IO_TIMES, m.times, s->steps.times,
 		       IO_RECORD_TIMES);
+	if (m.n_unfinished)
+		ret[n++] = (struct system_counts_more){
+			.event = EXPERIMENT_IO_UNFINISHED,
+			.weight = m.unfinished_ns,
+			.count = m.n_unfinished,
+			.label = m.n_begun_before ? "[begun before]" : NULL,
+		};
 	return n;
 }
 
@@ -133,6 +140,8 @@ static struct system_io_settings settings_of(const struct recorder_settings *x)
 		.is_flat = x->is_flat,
 		.has_earlier = !x->scope || x->scope->kind != SCOPE_LAUNCH,
 		.tells_each = summing_tells_each(x),
+		/* Of a whole system somebody is always waiting for the next thing. */
+		.tells_unfinished = x->scope != NULL,
 	};
 }
 
@@ -161,6 +170,7 @@ static bool go_on(void *programs, const struct recorder_settings *x)
 	return s->settings.is_flat == settings.is_flat &&
 	       s->settings.has_earlier == settings.has_earlier &&
 	       s->settings.tells_each == settings.tells_each &&
+	       s->settings.tells_unfinished == settings.tells_unfinished &&
 	       summing_is_same_whom(&s->settings.whom, &settings.whom);
 }
 

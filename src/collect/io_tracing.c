@@ -22,6 +22,7 @@
 #include "collect/traced_cuts.h"
 #include "collect/traced_image.h"
 #include "host/clock.h"
+#include "host/procfs.h"
 #include "wire/probe_record.h"
 
 extern const struct tracing io_tracing;
@@ -356,11 +357,35 @@ static void charge_begun(struct io_image *s, struct io_begun_call *b, uint64_t n
 	keep_each(s, &b->call);
 }
 
+static void put_unfinished(struct io_image *s, const struct io_call *c)
+{
+	struct model_sample sample;
+
+	if (!s->plan || !c->took_ns)
+		return;
+	sample = sample_of(s, c->stack, c->call, c->file, c->time_ns);
+	sample.event = s->plan->events[EXPERIMENT_IO_UNFINISHED];
+	sample.count = 1;
+	sample.weight = c->took_ns;
+	writer_sample(writer_of(s), &sample);
+}
+
+/* A thread that was cancelled has left its call; where all of a process ends, some are
+ * gone before others. */
+static bool has_left(const struct io_image *s, uint32_t thread)
+{
+	return has_gone(s, thread) && !procfs_is_ending((pid_t)s->image->image->pid);
+}
+
 static void charge_all_begun(struct io_image *s, uint64_t now_ns)
 {
-	vec_each(b, &s->begun.places)
-		if (b->is_there)
-			charge_begun(s, b, now_ns);
+	vec_each(b, &s->begun.places) {
+		if (!b->is_there)
+			continue;
+		charge_begun(s, b, now_ns);
+		if (!has_left(s, b->thread))
+			put_unfinished(s, &b->call);
+	}
 }
 
 /* A thread that was cancelled in a call has left it behind; those around it with it. */

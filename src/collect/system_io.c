@@ -82,6 +82,7 @@ static void configure(struct system_io *s, const struct btf *kernel)
 	k->rodata->has_no_stacks = s->settings.is_flat;
 	k->rodata->has_earlier = s->settings.has_earlier;
 	k->rodata->tells_each = s->settings.tells_each;
+	k->rodata->tells_unfinished = s->settings.tells_unfinished;
 	SYSTEM_THREADS_CONFIGURE(k, &s->settings.whom);
 	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
 	configure_calls(k);
@@ -122,6 +123,7 @@ static int open_programs(struct system_io *s, const struct system_threads_sink *
 
 	parts.cpus = s->settings.whom.cpus;
 	parts.is_last_cut = &s->skeleton->bss->is_last_cut;
+	parts.is_end = &s->skeleton->bss->is_end;
 	s->programs.maps = SYSTEM_CODE_MAPS(s->skeleton);
 	return system_programs_open(&s->programs, &parts, sink, e);
 }
@@ -203,6 +205,10 @@ void system_io_take_more(struct system_io *s, uint32_t number, struct io_record_
 	ret->asked = take_u64(&at->asked);
 	io_steps_take(ret->sizes, at->sizes, IO_RECORD_SIZES);
 	io_steps_take(ret->times, at->times, IO_RECORD_TIMES);
+	ret->n_unfinished = __atomic_exchange_n(&at->n_unfinished, 0, __ATOMIC_RELAXED);
+	ret->n_begun_before =
+		__atomic_exchange_n(&at->n_begun_before, 0, __ATOMIC_RELAXED);
+	ret->unfinished_ns = take_u64(&at->unfinished_ns);
 }
 
 uint64_t system_io_n_unsized(const struct system_io *s)

@@ -21,9 +21,10 @@ struct system_io;
 
 struct system_io_settings {
 	struct system_threads_whom whom;
-	bool is_flat;	  /* no stacks */
-	bool has_earlier; /* threads run already, and may be in a call */
-	bool tells_each;  /* every call by itself, too */
+	bool is_flat;	       /* no stacks */
+	bool has_earlier;      /* threads run already, and may be in a call */
+	bool tells_each;       /* every call by itself, too */
+	bool tells_unfinished; /* those that have not returned in the end, by threads */
 };
 
 /* ERR_UNSUPPORTED and why when the kernel does not let us. */

@@ -138,6 +138,10 @@ struct io_record_more {
 	uint64_t asked;
 	uint32_t sizes[IO_RECORD_SIZES]; /* calls that did so many bytes */
 	uint32_t times[IO_RECORD_TIMES]; /* calls that took so long */
+	/* Those that had not returned when their thread ended, or the recording, and the
+	 * time of each until then; of these, since before it. */
+	uint32_t n_unfinished, n_begun_before;
+	uint64_t unfinished_ns;
 };
 
 /* So many sums of each generation have it. */

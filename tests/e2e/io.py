@@ -17,6 +17,7 @@ import threading
 import time
 
 import harness
+import io_recording
 import oracles
 from harness import DIR, IS_ROOT, TESTS, Skip, beside, dwell, is_asleep, report, run_all, skip_all, test, text_of, wait_until
 from io_recording import FILE, endless_waits_have_their_time, record, record_client, rows
@@ -560,6 +561,24 @@ def who_waits_since_before_the_recording_has_the_time_of_it():
         assert r['calls'] == returns and r['ns'] > 50e6, r
         assert rows('file')[pipe]['ns'] >= r['ns'], rows('file')
         assert ('[no stack]' in rows('stack', '--filter', f'function == "{pipe}"')) == (not returns), rows('stack')
+
+
+@test
+def what_hangs_is_listed_when_it_is_killed():
+    io_recording.what_hangs_is_listed_when_it_is_killed()
+
+
+@test
+def what_hangs_already_is_listed_when_the_recording_ends():
+    h = io_recording.Hanging()
+    try:
+        with attached(h.pid):
+            began_ns = time.monotonic_ns()
+            time.sleep(.3)
+            least_ns = time.monotonic_ns() - began_ns
+        h.check(io_recording.unfinished(), least_ns, True)
+    finally:
+        h.kill()
 
 
 @test

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 import harness
 import oracles
@@ -71,3 +72,72 @@ def rows(by, *options, path=FILE):
     r = json.loads(p.stdout)
     assert not r['quality']['lost'], r['quality']
     return {row['name']: row for row in r['rows']}
+
+
+# Two threads wait for pipes that nobody writes to.
+HANGS = """
+import os, threading
+def read(pipe):
+    os.read(pipe[0], 1)
+pipes = [os.pipe() for _ in range(2)]
+t = threading.Thread(target=read, args=(pipes[0],))
+t.start()
+told = {t.native_id: pipes[0], os.getpid(): pipes[1]}
+print(os.getpid(), *[f'{tid}:{os.fstat(pipe[0]).st_ino}' for tid, pipe in told.items()], flush=True)
+read(pipes[1])
+"""
+
+
+def unfinished(path=FILE):
+    p = dwell('io', '--json', '--limit', '0', path)
+    assert p.returncode == 0, p.stderr
+    r = json.loads(p.stdout)
+    assert not r['quality']['lost'], r['quality']
+    return {call['tid']: call for call in r['unfinished_calls']}
+
+
+def is_reading(pid, tid):
+    call = harness.text_of(f'{pid}/task/{tid}', 'syscall')
+    return call.startswith('0 ') and harness.is_asleep(f'{pid}/task/{tid}')
+
+
+class Hanging:
+    """A program that hangs, started by a command; end() tells the time since before it began and
+    since it hangs."""
+
+    def __init__(self, *command):
+        self.began_ns = time.monotonic_ns()
+        self.process = subprocess.Popen([*command, sys.executable, '-c', HANGS], stdout=subprocess.PIPE, text=True)
+        pid, *pipes = self.process.stdout.readline().split()
+        self.pid = int(pid)
+        self.files = {int(tid): f'pipe:[{inode}]' for tid, inode in (pipe.split(':') for pipe in pipes)}
+        harness.wait_until(lambda: all(is_reading(pid, tid) for tid in self.files), 'it does not read')
+        self.hangs_ns = time.monotonic_ns()
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+        self.process.stdout.close()
+        return self.process.wait(60)
+
+    def check(self, found, least_ns, since_before):
+        most_ns = time.monotonic_ns() - self.began_ns
+        assert set(found) == set(self.files), (found, self.files)
+        text = ' '.join(dwell('io', FILE).stdout.split())
+        assert 'Calls that had not returned' in text, text
+        for tid, call in found.items():
+            assert (call['pid'], call['call'], call['file']) == (self.pid, 'read', self.files[tid]), call
+            assert least_ns <= call['ns'] <= most_ns, (call, least_ns, most_ns)
+            assert call['calls'] == 1 and ('since_ns' in call) == (not since_before), call
+            assert bool(call['frames']) == (not since_before), call
+            assert f'read of {self.files[tid]}, since' in text, text
+
+
+def what_hangs_is_listed_when_it_is_killed(options=()):
+    h = Hanging(harness.DWELL, 'run', '-q', '-e', 'io', *options, '-o', FILE, '--')
+    time.sleep(.3)
+    least_ns = time.monotonic_ns() - h.hangs_ns
+    assert h.kill() == 128 + signal.SIGKILL
+    h.check(unfinished(), least_ns, False)
+    record('cat', '/dev/null', options=options)
+    assert not unfinished(), unfinished()
+    assert 'had not returned' not in dwell('io', FILE).stdout

@@ -208,6 +208,11 @@ def a_call_that_never_returns_has_its_time():
 
 
 @test
+def what_hangs_is_listed_when_it_is_killed():
+    io_recording.what_hangs_is_listed_when_it_is_killed(['--source', 'tracer'])
+
+
+@test
 def who_never_meets_anybody_or_is_never_read_from_waits_all_the_same():
     io_recording.endless_waits_have_their_time(['--source', 'tracer'])
 

@@ -8,4 +8,8 @@ dwell report io.dwell
 dwell report --event io-errors io.dwell
 dwell tree --event io-time --filter 'function == "TCP 10.0.0.1:80->10.0.0.3:*"' io.dwell
 dwell io --filter 'function == "TCP 10.0.0.1:80->10.0.0.3:5001"' io.dwell
+dwell io --json io.dwell | python3 -c '
+import json, sys
+for call in json.load(sys.stdin)["unfinished_calls"]:
+    print({k: v for k, v in call.items() if k != "frames"}, [f["name"] for f in call["frames"]])'
 dwell io example.dwell

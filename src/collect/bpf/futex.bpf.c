@@ -31,10 +31,7 @@ enum { SCRATCH_CALL, SCRATCH_CUT, SCRATCH_WAKE };
 /* Of the kernel's: nobody came in time; a signal did, or who traces the thread, and
  * unless a handler runs, it comes back by the same call, or for the rest of its time by
  * another. */
-#define RESULT_TIMEOUT	    (-110)
-#define RESULT_AGAIN	    (-512)
-#define RESULT_AGAIN_ALWAYS (-513)
-#define RESULT_RESTART	    (-516)
+#define RESULT_TIMEOUT (-110)
 
 /* As <linux/futex.h> has them. */
 enum {
@@ -237,12 +234,6 @@ static __always_inline bool is_same_call(const struct thread *t, uint32_t call,
 	       (w->how && w->how == t->call_how && w->first == t->call_first);
 }
 
-static __always_inline bool is_broken_off(int64_t result)
-{
-	return result == RESULT_AGAIN || result == RESULT_AGAIN_ALWAYS ||
-	       result == RESULT_RESTART;
-}
-
 /* What a signal came in between of: whether the thread waits on.  Then, as if the time
  * since had not been: it was stopped, or its signal was of no effect. */
 static __always_inline bool go_on(struct thread *t, bool restarts)
@@ -251,7 +242,7 @@ static __always_inline bool go_on(struct thread *t, bool restarts)
 
 	t->broke_ns = 0;
 	if (!restarts) {
-		charge_end(t, broke_ns, RESULT_RESTART);
+		charge_end(t, broke_ns, REGISTERS_RESULT_RESTART);
 		return false;
 	}
 	gap_ns = bpf_ktime_get_ns() - broke_ns;
@@ -325,7 +316,7 @@ int left(uint64_t *ctx)
 	if (t->where != THREAD_BLOCKED)
 		return 0;
 	t->where = THREAD_RUNS;
-	if (is_broken_off((int64_t)ctx[1]))
+	if (registers_is_broken_off((int64_t)ctx[1]))
 		t->broke_ns = now;
 	else
 		charge_end(t, now, (int64_t)ctx[1]);
@@ -371,7 +362,7 @@ is_waiting(const struct thread *t, const struct registers *kept __attribute__((u
 {
 	int64_t result = t->broke_ns ? REGISTERS_RESULT(kept) : 0;
 
-	return t->sum && (t->broke_ns ? !result || is_broken_off(result)
+	return t->sum && (t->broke_ns ? !result || registers_is_broken_off(result)
 				      : t->where == THREAD_BLOCKED);
 }
 

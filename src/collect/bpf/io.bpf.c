@@ -27,8 +27,10 @@ const volatile struct io_record_call io_calls[2][IO_RECORD_CALLS_MAX] = { 0 };
 
 /* Set before loading: threads may be in a call since before the recording. */
 const volatile bool has_earlier = false;
-/* The collector's: nothing is summed behind it. */
-bool is_last_cut = false;
+/* The collector's: nothing is summed behind it; nor is the recording, it was no pause. */
+bool is_last_cut = false, is_end = false;
+/* Set before loading: threads are told apart, so that a call is one of theirs. */
+const volatile bool tells_unfinished = false;
 
 /* The state of a thread. */
 enum { KNOWS_FILE, AWAITS_FILE };
@@ -199,14 +201,43 @@ int left_earlier(uint64_t *ctx)
 	return leave(ctx, true);
 }
 
-/* Up to now; is_last: it is not met again. */
-static __always_inline void charge_unfinished(struct thread *t, bool is_last)
+/* It will not be seen to return: how long it has taken is told once, before the sum. */
+static __always_inline void tell_unfinished(uint32_t sum, uint64_t ns, bool is_old)
 {
-	uint64_t now = bpf_ktime_get_ns();
+	uint32_t slot = io_record_more_slot(sum);
+	struct io_record_more *more = bpf_map_lookup_elem(&io_more, &slot);
 
+	if (!more || !tells_unfinished || !from_ns || !ns)
+		return;
+	if (is_old)
+		__sync_fetch_and_add(&more->n_begun_before, 1);
+	__sync_fetch_and_add(&more->n_unfinished, 1);
+	__sync_fetch_and_add(&more->unfinished_ns, ns);
+}
+
+/* Up to now; is_last: it is not met again in this recording, or before a pause ends;
+ * is_over: in none. */
+static __always_inline void charge_unfinished(struct thread *t, bool is_last,
+					      bool is_over)
+{
+	uint64_t now = bpf_ktime_get_ns(), ns = thread_observed(t->began_ns, now);
+
+	if (is_over)
+		tell_unfinished(t->sum, ns, false);
 	sums_charge_part(t->sum, thread_lap(t, now), false);
 	if (is_last && from_ns)
-		each_tell(&t->sum, thread_observed(t->began_ns, now), now);
+		each_tell(&t->sum, ns, now);
+}
+
+/* Has a signal come in between of the call that it returned from last, and no handler has
+ * run since?  What ends a thread does so. */
+static __always_inline bool was_broken_off(struct task_struct *task)
+{
+	const struct registers *kept = registers_kept(task);
+	bool is_32bit;
+
+	return registers_is_broken_off(REGISTERS_RESULT(kept)) &&
+	       call_of(task, registers_call(kept), &is_32bit).index;
 }
 
 /* (task): it ends in a call, which does not return. */
@@ -216,11 +247,16 @@ int ended(uint64_t *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	struct thread *t = thread_find(task);
 
-	if (!t || t->where != THREAD_BLOCKED)
+	if (!t)
+		return 0;
+	if (t->where == THREAD_RUNS && t->sum && was_broken_off(task))
+		tell_unfinished(t->sum, thread_observed(t->began_ns, bpf_ktime_get_ns()),
+				false);
+	if (t->where != THREAD_BLOCKED)
 		return 0;
 	t->where = THREAD_ENDED;
 	if (t->sum)
-		charge_unfinished(t, true);
+		charge_unfinished(t, true, true);
 	return 0;
 }
 
@@ -258,6 +294,7 @@ static __always_inline void charge_earlier(struct scratch *s, struct task_struct
 	uint32_t file = IO_RECORD_NO_FILE, sum;
 	struct io_record_call call;
 	bool is_32bit;
+	uint64_t ns;
 
 	if (!kernel_task(task)->mm || task->on_cpu || registers_call(r) < 0)
 		return;
@@ -270,7 +307,10 @@ static __always_inline void charge_earlier(struct scratch *s, struct task_struct
 	else if (call.file == IO_RECORD_SECOND)
 		file = file_of_other(task, (uint32_t)registers_argument(r, 1, is_32bit));
 	sum = calls_walk(s, task, t, NULL, call.event, IO_RECORD_LABEL(call.index, file));
-	sums_charge_part(sum, thread_lap(t, bpf_ktime_get_ns()), false);
+	ns = thread_lap(t, bpf_ktime_get_ns());
+	if (is_end)
+		tell_unfinished(sum, ns, true);
+	sums_charge_part(sum, ns, false);
 }
 
 /* What is under way is charged up to now, and has not returned: while its file is not
@@ -293,7 +333,7 @@ int cut(struct bpf_iter__task *ctx)
 	thread_name(task, t);
 	sums_renew(s, &t->sum);
 	if (t->where == THREAD_BLOCKED && (t->state == KNOWS_FILE || is_last_cut))
-		charge_unfinished(t, is_last_cut);
+		charge_unfinished(t, is_last_cut, is_end);
 	else if (has_earlier && is_last_cut && t->where == THREAD_UNKNOWN)
 		charge_earlier(s, task, t);
 	return 0;

@@ -18,8 +18,8 @@
 
 #define EVENT(name) "event " name " unit=count period=1 experiment=io flags=exact\n"
 
-static const char head[] =
-	EVENT("io-time") EVENT("io-calls") EVENT("read-bytes") EVENT("io-sizes")
+static const char head[] = EVENT("io-time") EVENT("io-calls") EVENT("read-bytes")
+	EVENT("io-sizes") EVENT("unfinished-io-time")
 		EVENT("io-errors") "event read-bytes-of-another unit=bytes period=1 "
 				   "experiment=test\n"
 				   "process 10 a\nthread 10 11 other\n"
@@ -29,7 +29,8 @@ static const char head[] =
 				   "image few \"[from 16 bytes]\" kind=label\n"
 				   "image more \"[from 65536 bytes]\" kind=label\n"
 				   "image strange \"[from here]\" kind=label\n"
-				   "image eio \"[EIO]\" kind=label\n";
+				   "image eio \"[EIO]\" kind=label\n"
+				   "image before \"[begun before]\" kind=label\n";
 
 static void make(const char *samples, enum io_rows_by by, struct profile **p,
 		 struct io_rows *ret)
@@ -112,6 +113,47 @@ static void threads_are_told_apart(void **state)
 	assert_int_equal(r.rows.n, 2);
 	assert_string_equal(r.rows.at[1].name, "other (11)");
 	assert_int_equal(r.rows.at[1].sums.calls, 4);
+	io_rows_fini(&r);
+}
+
+static void calls_that_have_not_returned_are_no_sums(void **state)
+{
+	own(profile_freep) struct profile *p = NULL;
+	const struct io_rows_unfinished *u;
+	struct io_rows r;
+
+	(void)state;
+	make("use pid=10 tid=10 event=io-time time=2000\n"
+	     "main;read+0;file+0 500\n"
+	     "use pid=10 tid=10 event=unfinished-io-time time=3000 step=0\n"
+	     "main;read+0;file+0 1 weight=500\n"
+	     "use pid=10 tid=11 event=unfinished-io-time time=3000 step=0\n"
+	     "read+0;device+0;before+0 1 weight=900\n"
+	     "main;read+0;file+0 3 weight=600\n"
+	     "file+0 1 weight=7\n",
+	     IO_ROWS_BY_FILE, &p, &r);
+	assert_int_equal(r.rows.n, 1);
+	assert_int_equal(r.total.sums.ns, 500);
+	assert_int_equal(r.total.sums.calls, 0);
+	assert_int_equal(r.pairs.n, 1);
+	assert_int_equal(r.unfinished.n, 3);
+	u = r.unfinished.at;
+	assert_string_equal(u->thread, "other (11)");
+	assert_string_equal(profile_function(p, u->file)->name, "/dev/x");
+	assert_int_equal(u->n_frames, 0);
+	assert_int_equal(u->ns, 900);
+	assert_true(u->since_ns == UINT64_MAX);
+	u++;
+	assert_int_equal(u->n, 3);
+	assert_true(u->since_ns == UINT64_MAX);
+	u++;
+	assert_int_equal(u->tid, 10);
+	assert_int_equal(u->ns, 500);
+	assert_int_equal(u->n, 1);
+	assert_true(u->since_ns != UINT64_MAX);
+	assert_string_equal(profile_function(p, u->call)->name, "[syscall read]");
+	assert_string_equal(profile_function(p, u->frames[0])->name, "main");
+	assert_int_equal(u->n_frames, 1);
 	io_rows_fini(&r);
 }
 
@@ -268,6 +310,7 @@ int main(void)
 		cmocka_unit_test(rows_sum_what_their_file_had),
 		cmocka_unit_test(stacks_are_those_of_code),
 		cmocka_unit_test(threads_are_told_apart),
+		cmocka_unit_test(calls_that_have_not_returned_are_no_sums),
 		cmocka_unit_test(small_calls_are_named_where_few_would_do),
 		cmocka_unit_test(what_is_no_io_is_none),
 		cmocka_unit_test(calls_are_called_as_programs_do),
