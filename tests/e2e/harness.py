@@ -193,6 +193,15 @@ def run_in_steps(options, command, orders):
         assert p.returncode == 0, p.returncode
 
 
+def samples_of(path, event):
+    """As the recording has them: dictionaries of texts."""
+    numbers = {line.split('name="')[1].split('"')[0]: line.split()[1]
+               for line in dwell('cat', '--section', 'events', path).stdout.splitlines()}
+    every = (dict(w.split('=') for w in line.split()[1:])
+             for line in dwell('cat', '--section', 'samples', path).stdout.splitlines())
+    return [x for x in every if x['event'] == numbers.get(event)]
+
+
 def fact(r, name, kind='target'):
     """What a recording knows besides its samples."""
     return next((f['value'] for f in r['quality']['facts']

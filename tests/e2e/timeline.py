@@ -75,12 +75,7 @@ def record(experiment, code, *options):
 
 
 def samples(event):
-    """As the recording has them."""
-    numbers = {line.split('name="')[1].split('"')[0]: line.split()[1]
-               for line in dwell('cat', '--section', 'events', FILE).stdout.splitlines()}
-    every = (dict(w.split('=') for w in line.split()[1:])
-             for line in dwell('cat', '--section', 'samples', FILE).stdout.splitlines())
-    return [x for x in every if x['event'] == numbers.get(event)]
+    return harness.samples_of(FILE, event)
 
 
 def outer(slices):
