@@ -90,16 +90,17 @@ int submitted(uint64_t *ctx)
 	return 0;
 }
 
-/* What came of one, whose time of ns is not charged yet.  Not static: verified by itself,
- * once. */
-__noinline int requests_charge(const struct request *r, uint64_t ns, int32_t result)
+/* What came of one until then, whose time of ns is not charged yet.  Not static: verified
+ * by itself, once. */
+__noinline int requests_charge(const struct request *r, uint64_t end_ns, uint64_t ns,
+			       int32_t result)
 {
 	struct outcome o;
 
 	if (!r || !from_ns)
 		return 0;
 	o.event = r->event;
-	o.ns = thread_observed(r->began_ns, bpf_ktime_get_ns());
+	o.ns = thread_observed(r->began_ns, end_ns);
 	outcome_result(&o, result);
 	o.asked = r->asked > o.done ? r->asked : o.done;
 	if (o.event == IO_RECORD_OTHER)
@@ -112,12 +113,20 @@ __noinline int requests_charge(const struct request *r, uint64_t ns, int32_t res
 static __always_inline void requests_charge_shot(uint64_t at, int32_t result)
 {
 	struct request *r = bpf_map_lookup_elem(&requests, &at);
-	uint64_t now = bpf_ktime_get_ns();
+	uint64_t end = bpf_ktime_get_ns(), ns;
 
 	if (!r)
 		return;
-	requests_charge(r, requests_lap(r, now), result);
-	r->began_ns = now;
+	ns = requests_lap(r, end);
+	end = requests_charged_until(r, end);
+	requests_charge(r, end, ns, result);
+	r->began_ns = end;
+}
+
+static __always_inline void requests_charge_over(const struct requests_over *over,
+						 int32_t result)
+{
+	requests_charge(&over->request, over->request.since_ns, over->ns, result);
 }
 
 /* (ring, request or NULL, what the ring shows); before Linux 6.14 (…, …, word, result).
@@ -139,7 +148,7 @@ int completed(uint64_t *ctx)
 	if (!at)
 		requests_charge_shot(requests_of_shot(&s.name), result);
 	else if (requests_take_at(at, &s.found) || requests_take_instead(&s))
-		requests_charge(&s.found.request, s.found.ns, result);
+		requests_charge_over(&s.found, result);
 	return 0;
 }
 
@@ -157,7 +166,7 @@ int overflowed(uint64_t *ctx)
 	if (at && a.at[3] & REQUESTS_MORE)
 		requests_charge_shot(at, result);
 	else if ((at && requests_take_at(at, &s.found)) || requests_take_any(&s))
-		requests_charge(&s.found.request, s.found.ns, result);
+		requests_charge_over(&s.found, result);
 	return 0;
 }
 

@@ -10,8 +10,9 @@
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/thread.bpf.h"
 
-#define REQUESTS_MAX	     32768 /* at a time */
-#define REQUESTS_GUESSED_MAX 4096  /* names of such */
+#define REQUESTS_MAX	     32768   /* at a time */
+#define REQUESTS_GUESSED_MAX 4096    /* names of such */
+#define REQUESTS_TAKEN	     (~0ull) /* in place of a time: it is over */
 
 uint64_t requests_n_unmet = 0;	    /* there was no room for what is known of them */
 bool requests_have_silent = false;  /* any, ever */
@@ -24,7 +25,7 @@ struct requests_name {
 };
 
 struct request {
-	uint64_t since_ns; /* until then it is charged */
+	uint64_t since_ns; /* until then it is charged, or REQUESTS_TAKEN */
 	uint64_t began_ns; /* since it was submitted, or completed last */
 	uint64_t asked;	   /* bytes; 0: unknown, too */
 	struct requests_name name;
@@ -70,30 +71,45 @@ static __always_inline void requests_keep(uint64_t at, const struct request *r)
 /* How long since it was charged last: who goes through all may come at the same time. */
 static __always_inline uint64_t requests_lap(struct request *r, uint64_t now)
 {
-	uint64_t since = *(volatile uint64_t *)&r->since_ns, from = from_ns;
+	uint64_t since = *(volatile uint64_t *)&r->since_ns;
 
-	if (!from || since >= now ||
+	if (!from_ns || since >= now ||
 	    __sync_val_compare_and_swap(&r->since_ns, since, now) != since)
 		return 0;
-	if (since < from)
-		since = from;
-	return now > since ? now - since : 0;
+	return thread_observed(since, now);
 }
 
-/* One that is over, and its time that was not charged. */
+/* Until when, at least; now: that of who asks, where it has been taken. */
+static __always_inline uint64_t requests_charged_until(const struct request *r,
+						       uint64_t now)
+{
+	uint64_t since = *(const volatile uint64_t *)&r->since_ns;
+
+	return since == REQUESTS_TAKEN ? now : since;
+}
+
+/* One that is over, which is charged until its end, and of its time what was not charged
+ * before. */
 struct requests_over {
 	struct request request;
 	uint64_t ns;
 };
 
-/* Several may want the same, on other CPUs: it is that one's who deletes it. */
+/* Several may want the same, on other CPUs: it is that one's who comes first, and nobody
+ * charges it any more. */
 static __always_inline bool requests_take(uint64_t at, struct request *r,
 					  struct requests_over *ret)
 {
-	ret->ns = requests_lap(r, bpf_ktime_get_ns());
+	uint64_t since = __sync_lock_test_and_set(&r->since_ns, REQUESTS_TAKEN);
+	uint64_t now = bpf_ktime_get_ns();
+
+	if (since == REQUESTS_TAKEN)
+		return false;
 	ret->request = *r;
-	if (bpf_map_delete_elem(&requests, &at)) {
-		sums_charge_part(ret->request.sum, ret->ns, false);
+	ret->request.since_ns = since > now ? since : now;
+	ret->ns = from_ns ? thread_observed(since, now) : 0;
+	if (bpf_map_delete_elem(&requests, &at)) { /* its memory is another's by now */
+		*(volatile uint64_t *)&r->since_ns = since;
 		return false;
 	}
 	if (ret->request.has_shots)
