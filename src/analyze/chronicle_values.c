@@ -6,6 +6,8 @@
 
 #include "analyze/gauge_tracks.h"
 #include "analyze/heap_rows.h"
+#include "analyze/track.h"
+#include "base/map.h"
 #include "base/mem.h"
 
 void chronicle_values_fini(struct chronicle_values *v)
@@ -119,6 +121,16 @@ static void add_counted(struct chronicle_value *x, double *known_ns,
 	}
 }
 
+/* How much of a cell is within a time. */
+static double part_of_cell(const struct chronicle *t, size_t i, uint64_t from_ns,
+			   uint64_t to_ns)
+{
+	uint64_t begin = chronicle_cell_ns(t, i), end = chronicle_cell_ns(t, i + 1);
+	uint64_t from = from_ns > begin ? from_ns : begin, to = to_ns < end ? to_ns : end;
+
+	return to > from ? (double)(to - from) / (double)(end - begin) : 0;
+}
+
 static void find_most(struct chronicle_value *x, size_t n_cells)
 {
 	for (size_t i = 0; i < n_cells; i++)
@@ -156,6 +168,70 @@ static int load_gauges(struct chronicle_values *v, const struct chronicle *t,
 	return rc;
 }
 
+/* Requests. */
+
+struct requests {
+	struct chronicle_values *to;
+	const struct chronicle *chronicle;
+	const struct profile *profile;
+	size_t source;
+	struct map processes; /* pid to the place */
+};
+
+static void requests_fini(struct requests *q)
+{
+	map_fini(&q->processes);
+}
+
+static struct chronicle_value *requests_of(struct requests *q,
+					   const struct model_process *process)
+{
+	const struct chronicle *t = q->chronicle;
+	bool is_new;
+	uint64_t *at = map_slot(&q->processes, process->pid, &is_new);
+
+	if (is_new) {
+		*at = q->to->all.n;
+		add(q->to, t, "requests", "requests", process);
+		for (size_t i = 0; i < t->n_cells; i++)
+			q->to->all.at[*at].cells[i] = 0;
+	}
+	return &q->to->all.at[*at];
+}
+
+static int add_request(void *ctx, const struct profile_sample *s, unused struct err *e)
+{
+	struct requests *q = ctx;
+	const struct chronicle *t = q->chronicle;
+	uint64_t end_ns = track_end_ns(q->profile, s);
+	struct chronicle_value *x;
+	size_t i;
+
+	if (profile_column(q->profile, s->column)->source != q->source || !s->process ||
+	    !track_is_beside(q->profile, s->column) || end_ns < s->time_ns)
+		return 0;
+	x = requests_of(q, s->process);
+	i = s->time_ns > t->from_ns ? chronicle_cell_at(t, s->time_ns) : 0;
+	for (; i < t->n_cells && chronicle_cell_ns(t, i) < end_ns; i++)
+		x->cells[i] += part_of_cell(t, i, s->time_ns, end_ns);
+	return 0;
+}
+
+/* How many were under way at a time. */
+static int load_requests(struct chronicle_values *v, const struct chronicle *t,
+			 const struct profile *p, size_t source, struct err *e)
+{
+	own(requests_fini) struct requests q = {
+		.to = v, .chronicle = t, .profile = p, .source = source
+	};
+	size_t n = v->all.n;
+	int rc = profile_each_sample(p, add_request, &q, e);
+
+	for (; n < v->all.n; n++)
+		find_most(&v->all.at[n], t->n_cells);
+	return rc;
+}
+
 static int most_first(const void *a, const void *b)
 {
 	const struct chronicle_value *x = a, *y = b;
@@ -163,12 +239,22 @@ static int most_first(const void *a, const void *b)
 	return (x->most < y->most) - (x->most > y->most);
 }
 
-int chronicle_values_load(struct chronicle_values *v, const struct chronicle *t,
-			  const struct recording *r, struct err *e)
+static void sort_from(struct chronicle_values *v, size_t i)
 {
-	int rc = load_heap(v, t, r, e);
+	if (i < v->all.n)
+		qsort(v->all.at + i, v->all.n - i, sizeof(*v->all.at), most_first);
+}
 
-	if (rc == 0 && v->all.n)
-		qsort(v->all.at, v->all.n, sizeof(*v->all.at), most_first);
+int chronicle_values_load(struct chronicle_values *v, const struct chronicle *t,
+			  const struct profile *p, size_t source, struct err *e)
+{
+	const struct recording *r = profile_source(p, source);
+	int rc = load_heap(v, t, r, e);
+	size_t n = v->all.n;
+
+	sort_from(v, 0);
+	if (rc == 0)
+		rc = load_requests(v, t, p, source, e);
+	sort_from(v, n);
 	return rc == 0 ? load_gauges(v, t, r, e) : rc;
 }

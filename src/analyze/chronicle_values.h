@@ -13,7 +13,6 @@
 #include "analyze/chronicle.h"
 #include "base/err.h"
 #include "base/vec.h"
-#include "store/recording.h"
 
 struct chronicle_value {
 	const char *name, *unit;
@@ -27,7 +26,7 @@ struct chronicle_values {
 };
 
 must_use int chronicle_values_load(struct chronicle_values *v, const struct chronicle *t,
-				   const struct recording *r, struct err *e);
+				   const struct profile *p, size_t source, struct err *e);
 void chronicle_values_fini(struct chronicle_values *v);
 
 #endif

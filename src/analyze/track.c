@@ -31,7 +31,8 @@ bool track_has_spans(const struct profile *p, size_t column)
 {
 	enum track_kind kind = track_kind_of(p, column);
 
-	return kind == TRACK_BEFORE || kind == TRACK_FROM;
+	return (kind == TRACK_BEFORE || kind == TRACK_FROM) &&
+	       !track_is_beside(p, column);
 }
 
 uint64_t track_end_ns(const struct profile *p, const struct profile_sample *s)
@@ -46,8 +47,13 @@ bool track_is_each(const struct profile *p, size_t column)
 	       profile_column(p, column)->event != MODEL_NONE;
 }
 
-/* The event that has what another sums up one by one; NULL: none has. */
-static const char *each_of(const char *sum)
+bool track_is_beside(const struct profile *p, size_t column)
+{
+	return track_flags(p, column) & EVENT_BESIDE && track_is_each(p, column);
+}
+
+/* Is that event what the other sums up, or some of it? */
+static bool is_of(const char *sum, const char *each)
 {
 	static const struct {
 		const char *sum, *each;
@@ -55,12 +61,13 @@ static const char *each_of(const char *sum)
 		{ "lock-wait-time", "each-lock-wait" },
 		{ "sync-wait-time", "each-sync-wait" },
 		{ "io-time", "each-io-call" },
+		{ "io-time", "each-io-request" },
 	};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		if (strcmp(pairs[i].sum, sum) == 0)
-			return pairs[i].each;
-	return NULL;
+		if (strcmp(pairs[i].sum, sum) == 0 && strcmp(pairs[i].each, each) == 0)
+			return true;
+	return false;
 }
 
 /* Are they of the same, in one recording? */
@@ -68,35 +75,28 @@ static bool is_pair(const struct profile *p, size_t sum, size_t each)
 {
 	const struct profile_column *s = profile_column(p, sum);
 	const struct profile_column *x = profile_column(p, each);
-	const char *name = each_of(s->name);
 
-	return name && s->source == x->source && track_is_each(p, each) &&
-	       strcmp(x->name, name) == 0;
+	return s->source == x->source && track_is_each(p, each) &&
+	       is_of(s->name, x->name);
 }
 
-/* Requests of io_uring are summed only, and what a ring had no room for.  A filter
- * chooses of sums when they were told. */
-static bool is_all(const struct profile *p, size_t sum, size_t each)
-{
-	uint64_t whole = profile_column(p, sum)->total_weight;
-	uint64_t told = profile_column(p, each)->total_weight;
-
-	return told && (profile_is_filtered(p) || told >= whole - whole / 100);
-}
-
+/* What a ring had no room for is summed only.  A filter chooses of sums when they were
+ * told. */
 bool track_is_told_one_by_one(const struct profile *p, size_t column)
 {
+	uint64_t whole = profile_column(p, column)->total_weight, told = 0;
+
 	for (size_t i = 0; i < profile_n_columns(p); i++)
 		if (is_pair(p, column, i))
-			return is_all(p, column, i);
-	return false;
+			told += profile_column(p, i)->total_weight;
+	return told && (profile_is_filtered(p) || told >= whole - whole / 100);
 }
 
 bool track_is_instead(const struct profile *p, size_t column)
 {
 	for (size_t i = 0; i < profile_n_columns(p); i++)
 		if (is_pair(p, i, column))
-			return is_all(p, i, column);
+			return track_is_told_one_by_one(p, i);
 	return false;
 }
 

@@ -22,12 +22,15 @@ enum track_kind {
 
 /* Of samples that pass profile_each_sample(). */
 enum track_kind track_kind_of(const struct profile *p, size_t column);
-/* Each sample is a span of its thread, which does one thing at a time. */
+/* Each sample is a span of its thread, which does one thing at a time, unless it is
+ * beside that. */
 bool track_has_spans(const struct profile *p, size_t column);
 /* Where such a span ends; it is as long as the sample weighs. */
 uint64_t track_end_ns(const struct profile *p, const struct profile_sample *s);
 /* Each sample is of one event, at its time; sums of these are another column. */
 bool track_is_each(const struct profile *p, size_t column);
+/* And it went on beside what its thread did, and beside others of its kind. */
+bool track_is_beside(const struct profile *p, size_t column);
 /* A column of sums, all of which is there one by one as well. */
 bool track_is_told_one_by_one(const struct profile *p, size_t column);
 /* A column of each by itself that has all that is summed up. */

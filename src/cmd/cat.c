@@ -86,12 +86,13 @@ static int cat_events(const struct recording *r, struct err *e unused)
 		put_string(r, "source", ev->source);
 		put_string(r, "description", ev->description);
 		put_number("period", ev->period);
-		printf("%s%s%s%s%s%s\n", ev->flags & EVENT_SAMPLED ? " sampled" : "",
+		printf("%s%s%s%s%s%s%s\n", ev->flags & EVENT_SAMPLED ? " sampled" : "",
 		       ev->flags & EVENT_EXACT ? " exact" : "",
 		       ev->flags & EVENT_PC_ONLY ? " pc-only" : "",
 		       ev->flags & EVENT_ASIDE ? " aside" : "",
 		       ev->flags & EVENT_SUMMED ? " summed" : "",
-		       ev->flags & EVENT_EACH ? " each" : "");
+		       ev->flags & EVENT_EACH ? " each" : "",
+		       ev->flags & EVENT_BESIDE ? " beside" : "");
 	}
 	return 0;
 }

@@ -83,8 +83,8 @@ static int load(struct timeline_view *v, const struct report *r, size_t source,
 		rc = chronicle_load(&v->chronicle, r->profile, source, &range,
 				    limit ? limit : SIZE_MAX, e);
 	if (rc == 0)
-		rc = chronicle_values_load(&v->values, &v->chronicle,
-					   profile_source(r->profile, source), e);
+		rc = chronicle_values_load(&v->values, &v->chronicle, r->profile, source,
+					   e);
 	v->n_shown = report_options_shown(limit, v->chronicle.threads.n);
 	return rc;
 }

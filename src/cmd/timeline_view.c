@@ -10,12 +10,12 @@
 #include "cmd/timeline_legend.h"
 #include "cmd/timeline_view.h"
 
-#define PCT_WIDTH  4  /* "100%" */
-#define NAME_LEAST 16 /* columns */
-#define NAME_MOST  32
-#define TICK_LEAST 10 /* cells from one time to the next */
-#define MANY_MARKS 9  /* a digit each */
-#define MANY_HEAPS 3
+#define PCT_WIDTH    4	/* "100%" */
+#define NAME_LEAST   16 /* columns */
+#define NAME_MOST    32
+#define TICK_LEAST   10 /* cells from one time to the next */
+#define MANY_MARKS   9	/* a digit each */
+#define MANY_OF_NAME 3	/* the same of several processes */
 /* Rows of values that are never as high are nothing but a line. */
 #define LEAST_VALUE 0.05
 
@@ -212,11 +212,15 @@ static void print_value(const struct timeline_view *v, const struct chronicle_va
 
 static void print_values(const struct timeline_view *v, FILE *out)
 {
-	size_t n_heaps = 0;
+	const char *name = "";
+	size_t n = 0;
 
-	vec_each(x, &v->values.all)
-		if (x->most >= LEAST_VALUE && (!x->process || n_heaps++ < MANY_HEAPS))
+	vec_each(x, &v->values.all) {
+		n = strcmp(name, x->name) == 0 ? n + 1 : 1;
+		name = x->name;
+		if (x->most >= LEAST_VALUE && n <= MANY_OF_NAME)
 			print_value(v, x, out);
+	}
 }
 
 /* Marks. */

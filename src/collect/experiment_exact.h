@@ -4,7 +4,8 @@
  *
  * The part of an initialiser of a struct experiment that says so, and initialisers of its
  * columns: EXPERIMENT_ASIDE() of one that is shown only where it is asked for,
- * EXPERIMENT_EACH() of one that has each by itself, which is where every event is kept.
+ * EXPERIMENT_EACH() of one that has each by itself, which is where every event is kept,
+ * EXPERIMENT_EACH_BESIDE() where a thread may have several at the same time.
  */
 #ifndef DWELL_COLLECT_EXPERIMENT_EXACT_H
 #define DWELL_COLLECT_EXPERIMENT_EXACT_H
@@ -31,6 +32,12 @@
 	{                                                                                \
 		.name = NAME, .unit = "ns", .description = DESCRIPTION,                  \
 		.flags = EVENT_EXACT | EVENT_ASIDE | EVENT_EACH                          \
+	}
+
+#define EXPERIMENT_EACH_BESIDE(NAME, DESCRIPTION)                                        \
+	{                                                                                \
+		.name = NAME, .unit = "ns", .description = DESCRIPTION,                  \
+		.flags = EVENT_EXACT | EVENT_ASIDE | EVENT_EACH | EVENT_BESIDE           \
 	}
 
 #endif

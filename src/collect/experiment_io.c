@@ -31,5 +31,7 @@ const struct experiment experiment_io = {
 			"or the recording ended"),
 		[EXPERIMENT_IO_EACH] = EXPERIMENT_EACH("each-io-call",
 			"each call by itself, where every event is kept (--trace)"),
+		[EXPERIMENT_IO_EACH_REQUEST] = EXPERIMENT_EACH_BESIDE("each-io-request",
+			"each request of io_uring by itself, where every event is kept (--trace)"),
 	},
 };

@@ -63,7 +63,7 @@ uint8_t io_calls_event(uint32_t index)
 
 void io_calls_label(uint32_t index, char *ret, size_t cap)
 {
-	bool is_request = index >= IO_CALLS_REQUESTS;
+	bool is_request = io_calls_is_request(index);
 	const char *name = is_request ? io_requests_name(index - IO_CALLS_REQUESTS)
 				      : io_calls_name(index);
 

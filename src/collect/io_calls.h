@@ -20,6 +20,12 @@ uint8_t io_calls_event(uint32_t index);
 
 /* The indices of requests of io_uring (collect/io_requests) are from here on. */
 #define IO_CALLS_REQUESTS 128
+
+static inline bool io_calls_is_request(uint32_t index)
+{
+	return index >= IO_CALLS_REQUESTS;
+}
+
 /* "[syscall read]", "[io_uring read]". */
 void io_calls_label(uint32_t index, char *ret, size_t cap);
 

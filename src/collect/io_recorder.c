@@ -45,6 +45,11 @@ static void call_label(uint32_t label, char ret[SYSTEM_COUNTS_LABEL_MAX])
 	io_calls_label(IO_RECORD_INDEX_OF(label), ret, SYSTEM_COUNTS_LABEL_MAX);
 }
 
+static bool is_request(uint32_t label)
+{
+	return io_calls_is_request(IO_RECORD_INDEX_OF(label));
+}
+
 static const char *file_label(void *ctx, uint32_t label)
 {
 	const struct io_programs *s = ctx;
@@ -113,15 +118,18 @@ static struct io_programs *new_programs(void)
 					     .ctx = s,
 					     .inner = file_label,
 					     .more = more,
-					     .is_own = is_own_file };
+					     .is_own = is_own_file,
+					     .is_beside = is_request };
 	for (size_t i = 0; i < sizeof(bytes); i++)
-		s->how.parts[i] =
-			(struct system_counts_parts){ .ns = EXPERIMENT_IO_TIME,
-						      .count = EXPERIMENT_IO_CALLS,
-						      .n_waits = SYSTEM_COUNTS_NONE,
-						      .wait_ns = bytes[i],
-						      .pair = EXPERIMENT_IO_ERRORS,
-						      .each = EXPERIMENT_IO_EACH };
+		s->how.parts[i] = (struct system_counts_parts){
+			.ns = EXPERIMENT_IO_TIME,
+			.count = EXPERIMENT_IO_CALLS,
+			.n_waits = SYSTEM_COUNTS_NONE,
+			.wait_ns = bytes[i],
+			.pair = EXPERIMENT_IO_ERRORS,
+			.each = EXPERIMENT_IO_EACH,
+			.beside = EXPERIMENT_IO_EACH_REQUEST
+		};
 	return s;
 }
 

@@ -432,11 +432,18 @@ static void write_outcome(struct system_counts *c, const struct stack_record_pai
 	write_part(c, &sample, parts->pair, k->count, k->count);
 }
 
+static unsigned each_event(const struct system_counts_how *how,
+			   const struct system_keys_meaning *m)
+{
+	const struct system_counts_parts *parts =
+		&how->parts[m->state % SYSTEM_COUNTS_EVENTS_MAX];
+
+	return how->is_beside && how->is_beside(m->label) ? parts->beside : parts->each;
+}
+
 static void write_each(struct system_counts *c, const struct system_keys_meaning *m,
 		       const struct each *x)
 {
-	const struct system_counts_parts *parts =
-		&c->events.how->parts[m->state % SYSTEM_COUNTS_EVENTS_MAX];
 	struct model_sample sample = { .time_ns = x->from_ns,
 				       .thread = system_classes_id(c->classes, &c->teller,
 								   m->stack),
@@ -446,7 +453,7 @@ static void write_each(struct system_counts *c, const struct system_keys_meaning
 	if (is_own(c, m))
 		return;
 	sample.stack = labelled(c, m, sample.thread, &stop);
-	write_part(c, &sample, parts->each, x->ns, 1);
+	write_part(c, &sample, each_event(c->events.how, m), x->ns, 1);
 }
 
 static bool has_counted(const struct system_key *k)

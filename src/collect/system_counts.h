@@ -37,6 +37,7 @@ struct system_counts_parts {
 	uint8_t wait_ns; /* of what has it for something else */
 	uint8_t pair;	 /* the count of a pair, whose waiter is such a sum */
 	uint8_t each;	 /* one of what is in the sum, by itself */
+	uint8_t beside;	 /* of one that goes on beside its thread */
 	/* Its time, and its number is that of the stack that ended such a sum's wait:
 	 * what that is called.  NULL: it is a number of another kind. */
 	const char *woken_by;
@@ -68,6 +69,8 @@ struct system_counts_how {
 	/* What our own libraries do in a program, and how they get there, is no sample:
 	 * nothing of that label is; or NULL. */
 	bool (*is_own)(void *ctx, uint32_t label);
+	/* What is of that label goes on beside its thread; or NULL. */
+	bool (*is_beside)(uint32_t label);
 };
 
 /* Of the recording, by the number that keys have. */

@@ -4,8 +4,9 @@
  * a timeline.
  *
  * Samples of time are slices of their threads, waits too, and calls that were kept one by
- * one; what is summed up over some time, or is no time, is a counter of its process, as a
- * rate; and so are its heap and what the system counted.  Marks are moments.
+ * one; requests that were are beside these, as they overlap; what is summed up over some
+ * time, or is no time, is a counter of its process, as a rate; and so are its heap and
+ * what the system counted.  Marks are moments.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -275,12 +276,50 @@ static void add_span(struct chrome *c, const struct chrome_sample *x)
 	chrome_spans_add(&c->spans, &span);
 }
 
+/* The innermost is a part of its name's, the others are who began it. */
+static void describe_beside(struct chrome *c, const uint32_t *frames, size_t n,
+			    size_t n_own)
+{
+	struct json *j = &c->j;
+
+	if (n_own > 1)
+		json_key_str(j, "of", profile_function(c->p, frames[n - 1])->name);
+	json_key(j, "stack");
+	json_array(j);
+	for (size_t i = n - n_own; i--;)
+		if (frames[i] < profile_n_functions(c->p))
+			json_str(j, profile_function(c->p, frames[i])->name);
+	json_array_end(j);
+}
+
+static void put_beside_threads(struct chrome *c, const struct chrome_sample *x)
+{
+	const uint32_t *frames = (const uint32_t *)intern_get(c->stacks, x->stack);
+	size_t n = intern_len(c->stacks, x->stack) / sizeof(*frames);
+	size_t n_own = n_labels(c, frames, n);
+	const char *name = n_own ? profile_function(c->p, frames[n - n_own])->name
+				 : column_of(c, x->column)->name;
+	struct chrome_whose whose = { x->pid, x->thread->tid };
+
+	if (++c->n_slices > CHROME_MAX_SLICES) {
+		c->n_left_out++;
+		return;
+	}
+	set_source(c, column_of(c, x->column)->source);
+	chrome_writer_begin_beside(&c->writer, whose, c->n_slices, x->time_ns - x->weight,
+				   name);
+	describe_beside(c, frames, n, n_own);
+	chrome_writer_end_beside(&c->writer, whose, c->n_slices, x->time_ns, name);
+}
+
 static void put_threads(struct chrome *c)
 {
 	for (size_t i = 0; i < c->samples.n; i++) {
 		const struct chrome_sample *x = &c->samples.at[i];
 
-		if (track_has_spans(c->p, x->column))
+		if (track_is_beside(c->p, x->column))
+			put_beside_threads(c, x);
+		else if (track_has_spans(c->p, x->column))
 			add_span(c, x);
 		if (i + 1 == c->samples.n || !is_same_thread(x, x + 1))
 			put_thread(c, x);
@@ -350,7 +389,8 @@ static void put_counters(struct chrome *c)
 			if (c->samples.at[end].pid != x->pid ||
 			    c->samples.at[end].column != x->column)
 				break;
-		if (!track_has_spans(c->p, x->column))
+		if (!track_has_spans(c->p, x->column) &&
+		    !track_is_beside(c->p, x->column))
 			put_counter(c, i, end, step);
 	}
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/chrome_writer.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+#define BESIDE "beside threads" /* the category: ids are told apart in each */
+
 static void begin(const struct chrome_writer *w, const char *phase,
 		  struct chrome_whose whose, const char *name)
 {
@@ -37,6 +42,36 @@ void chrome_writer_slice(const struct chrome_writer *w, struct chrome_whose whos
 	json_key_str(w->j, "cat", category);
 	put_time(w, from_ns);
 	json_key_double(w->j, "dur", (double)(to_ns - from_ns) / 1000);
+	json_object_end(w->j);
+}
+
+static void put_beside(const struct chrome_writer *w, const char *phase,
+		       struct chrome_whose whose, uint64_t id, uint64_t time_ns,
+		       const char *name)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, id);
+	begin(w, phase, whose, name);
+	json_key_str(w->j, "cat", BESIDE);
+	json_key_str(w->j, "id", text);
+	put_time(w, time_ns);
+}
+
+void chrome_writer_begin_beside(const struct chrome_writer *w, struct chrome_whose whose,
+				uint64_t id, uint64_t from_ns, const char *name)
+{
+	put_beside(w, "b", whose, id, from_ns, name);
+	json_key(w->j, "args");
+	json_object(w->j);
+}
+
+void chrome_writer_end_beside(const struct chrome_writer *w, struct chrome_whose whose,
+			      uint64_t id, uint64_t to_ns, const char *name)
+{
+	json_object_end(w->j);
+	json_object_end(w->j);
+	put_beside(w, "e", whose, id, to_ns, name);
 	json_object_end(w->j);
 }
 

@@ -27,6 +27,12 @@ void chrome_writer_name(const struct chrome_writer *w, struct chrome_whose whose
 void chrome_writer_slice(const struct chrome_writer *w, struct chrome_whose whose,
 			 uint64_t from_ns, uint64_t to_ns, const char *name,
 			 const char *category);
+/* What goes on beside threads, from and to; ids are of one such each.  What is to be said
+ * of it, as JSON, comes between its beginning and what follows it. */
+void chrome_writer_begin_beside(const struct chrome_writer *w, struct chrome_whose whose,
+				uint64_t id, uint64_t from_ns, const char *name);
+void chrome_writer_end_beside(const struct chrome_writer *w, struct chrome_whose whose,
+			      uint64_t id, uint64_t to_ns, const char *name);
 /* A value of a process from then on. */
 void chrome_writer_counter(const struct chrome_writer *w, uint32_t pid, uint64_t time_ns,
 			   const char *name, const char *unit, double value);

@@ -110,6 +110,8 @@ enum event_flag {
 	EVENT_ASIDE = 8,   /* of more detail than tables show unasked */
 	EVENT_SUMMED = 16, /* written now and then, of what was since the time before */
 	EVENT_EACH = 32,   /* each by itself: from the sample's time on, for its weight */
+	EVENT_BESIDE =
+		64, /* of these, beside what its thread does, and beside each other */
 };
 
 /* What is counted: a column of the reports. */

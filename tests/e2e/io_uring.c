@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define N_ENTRIES 64
@@ -445,6 +446,50 @@ static void paused(const char *path)
 	must(take(), 10);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+#define N_FLIGHT 16
+
+/* All wait at the same time, and are given what they wait for in another order than that
+ * in which they were submitted.  Of each is told when it was about to be submitted and
+ * was, when it was about to be given something and had been taken. */
+static void flight(const char *path)
+{
+	uint64_t times[N_FLIGHT][4];
+	int pipes[N_FLIGHT][2];
+
+	(void)path;
+	set_up(0, 0);
+	for (int i = 0; i < N_FLIGHT; i++) {
+		if (pipe(pipes[i]) < 0)
+			err(1, "pipe");
+		times[i][0] = now_ns();
+		put(IORING_OP_READ, pipes[i][0], bytes, 100, 0);
+		finish(0);
+		times[i][1] = now_ns();
+		usleep(1000);
+	}
+	for (int n = 0; n < N_FLIGHT; n++) {
+		int i = n * 7 % N_FLIGHT;
+
+		usleep(1000);
+		times[i][2] = now_ns();
+		must(write(pipes[i][1], bytes, (size_t)i + 1), i + 1);
+		must(take(), i + 1);
+		times[i][3] = now_ns();
+	}
+	for (int i = 0; i < N_FLIGHT; i++)
+		printf("flight %ju %ju %ju %ju\n", (uintmax_t)times[i][0],
+		       (uintmax_t)times[i][1], (uintmax_t)times[i][2],
+		       (uintmax_t)times[i][3]);
+}
+
 static void tell(void)
 {
 	for (unsigned i = 1; i < IORING_OP_LAST; i++)
@@ -466,6 +511,7 @@ int main(int argc, char **argv)
 		{ "shots", shots },	{ "late", late },
 		{ "forever", forever }, { "replaced", replaced },
 		{ "mixed", mixed },	{ "paused", paused },
+		{ "flight", flight },
 	};
 
 	for (size_t i = 0; argc > 2 && i < sizeof(modes) / sizeof(modes[0]); i++)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import harness
-from harness import DIR, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
+from harness import DIR, IS_ROOT, TESTS, Skip, dwell, report, run_all, skip_all, test
 from io_recording import FILE, record, rows
 
 REQUESTS = os.path.join(os.path.abspath(sys.argv[2]), 'e2e-io_uring')
@@ -16,9 +16,9 @@ MANY = os.path.join(DIR, 'many')
 PREFIX = 'io_uring '
 
 
-def told_by_ring(mode):
+def told_by_ring(mode, *options):
     """{operation: (calls, errors, bytes)}, of a recording of the program"""
-    text = record(REQUESTS, mode, MANY).decode()
+    text = record(REQUESTS, mode, MANY, options=options).decode()
     assert text, mode
     told = {}
     for line in text.splitlines():
@@ -32,10 +32,14 @@ def told_by_dwell(*options):
             for name, r in rows('call', *options).items() if name.startswith(PREFIX)}
 
 
-def same_as_ring(mode):
+def may_run(mode):
     if subprocess.run([REQUESTS, mode, MANY], check=False, timeout=60,
                       stdout=subprocess.DEVNULL).returncode == 77:
         raise Skip(f'this kernel has no such requests: {mode}')
+
+
+def same_as_ring(mode):
+    may_run(mode)
     told = told_by_ring(mode)
     got = told_by_dwell()
     assert got == told, (got, told)
@@ -171,6 +175,106 @@ def the_report_says_that_requests_are_not_seen_only_where_they_are_not():
     same_as_ring('plain')
     p = dwell('io', FILE)
     assert 'not seen' not in p.stdout, p.stdout
+
+
+def kept_one_by_one():
+    """(when it began, when it was over) of each request; with each call they are what was summed, to the ns"""
+    events = {event: harness.samples_of(FILE, event) for event in ('io-time', 'each-io-call', 'each-io-request')}
+    sums = {event: sum(int(x['weight']) for x in kept) for event, kept in events.items()}
+    assert sums['each-io-call'] + sums['each-io-request'] == sums['io-time'], sums
+    return sorted((int(x['time_ns']), int(x['time_ns']) + int(x['weight'])) for x in events['each-io-request'])
+
+
+def check_each_operation():
+    for name, r in rows('call').items():
+        if name.startswith(PREFIX):
+            kept = report(FILE, '--event', 'each-io-request', '--filter', f'function == "[{name}]"')
+            assert kept['total'].get('each-io-request', 0) == r['ns'], (name, kept['total'], r)
+
+
+@test
+def each_request_is_kept_once_and_adds_up():
+    for mode in ('plain', 'registered', 'polled', 'linked', 'crowded', 'mixed', 'opens', 'sockets', 'shots'):
+        may_run(mode)
+        told = told_by_ring(mode, '--trace')
+        kept = kept_one_by_one()
+        assert len(kept) == sum(calls for calls, _, _ in told.values()), (mode, len(kept), told)
+        check_each_operation()
+
+
+@test
+def what_the_ring_does_not_show_is_kept_where_it_fails():
+    # When those that succeeded did is not told.
+    told_by_ring('silent', '--trace')
+    assert len(kept_one_by_one()) == 10 + 1
+
+
+@test
+def what_is_not_completed_is_kept_until_the_end():
+    record(REQUESTS, 'forever', MANY, options=['--trace'])
+    ((begin, end),) = kept_one_by_one()
+    assert end - begin >= 400e6, (begin, end)
+
+
+@test
+def no_request_is_kept_of_a_pause():
+    harness.run_in_steps(['-e', 'io', '--trace', '--toggle', 'USR2', '-o', FILE], [REQUESTS, 'paused', MANY],
+                         [('pause',), ('resume',)])
+    kept = kept_one_by_one()
+    # Before the pause and behind it.
+    assert len(kept) == 2 and kept[0][1] < kept[1][0], kept
+
+
+def flight():
+    """What the program's own clock says of each of its requests, by when they began."""
+    text = record(REQUESTS, 'flight', MANY, options=['--trace']).decode()
+    return [tuple(map(int, line.split()[1:])) for line in text.splitlines() if line.startswith('flight ')]
+
+
+@test
+def each_request_is_where_it_was():
+    clocked = flight()
+    kept = kept_one_by_one()
+    assert len(clocked) == len(kept) == 16, kept
+    for (before, submitted, given, taken), (begin, end) in zip(clocked, kept):
+        assert before <= begin <= submitted and given <= end <= taken, (before, submitted, given, taken, begin, end)
+    assert max(begin for begin, _ in kept) < min(end for _, end in kept), kept
+
+
+@test
+def what_overlaps_is_drawn_beside_threads():
+    flight()
+    kept = kept_one_by_one()
+    out = os.path.join(DIR, 'trace.json')
+    assert dwell('export', 'chrome', '-o', out, FILE).returncode == 0
+    with open(out, encoding='utf-8') as f:
+        events = json.load(f)['traceEvents']
+    begins = {x['id']: x for x in events if x['ph'] == 'b'}
+    ends = {x['id']: x for x in events if x['ph'] == 'e'}
+    assert begins.keys() == ends.keys() and len(begins) == len(kept), (begins, ends)
+    drawn = sorted((x['ts'], ends[i]['ts']) for i, x in begins.items())
+    first = drawn[0][0] * 1e3 - kept[0][0]
+    for (begin, end), (ts, to) in zip(kept, drawn):
+        assert abs(ts * 1e3 - first - begin) < 100 and abs(to * 1e3 - first - end) < 100, (begin, end, ts, to)
+    for x in begins.values():
+        assert x['name'] == '[io_uring read]' and x['args']['of'].startswith('pipe:'), x
+        assert {'finish', 'main'} <= set(x['args']['stack']), x
+    # The thread does something else meanwhile.
+    assert not [x for x in events if x['ph'] == 'X' and 'io_uring read' in x['name']]
+
+
+@test
+def the_text_has_what_is_under_way_beneath():
+    flight()
+    kept = sum(end - begin for begin, end in kept_one_by_one())
+    drawn = json.loads(dwell('timeline', '--json', FILE).stdout)['rows']
+    (under_way,) = [r for r in drawn if r['of'] == 'value' and r['name'] == 'requests']
+    cell_ns = (under_way['to_ns'] - under_way['from_ns']) / len(under_way['cells'])
+    assert abs(sum(under_way['cells']) * cell_ns - kept) < 0.01 * kept, (under_way, kept)
+    assert under_way['most'] > 1, under_way
+    # Threads that sleep meanwhile are not in them.
+    (thread,) = [r for r in drawn if r['of'] == 'thread']
+    assert thread['ns'].get('io', 0) < 0.1 * kept, (thread, kept)
 
 
 if __name__ == '__main__':

@@ -38,8 +38,8 @@ static const char *const blob_kinds[] = {
 	[BLOB_MODULES] = "modules",   [BLOB_ALTERNATE] = "alternate",
 	[BLOB_SPLIT] = "split",	      [BLOB_PACKAGE] = "package",
 };
-static const char *const event_flags[] = { "sampled", "exact",	"pc-only",
-					   "aside",   "summed", "each" };
+static const char *const event_flags[] = { "sampled", "exact", "pc-only", "aside",
+					   "summed",  "each",  "beside" };
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -326,7 +326,7 @@ int cut(struct bpf_iter__task *ctx)
 	if (!s)
 		return 0;
 	if (!task)
-		return requests_cut(s);
+		return requests_cut(s, is_last_cut);
 	t = thread_find(task);
 	if (!t)
 		return 0;

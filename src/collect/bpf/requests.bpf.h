@@ -11,6 +11,7 @@
 #ifndef DWELL_COLLECT_BPF_REQUESTS_BPF_H
 #define DWELL_COLLECT_BPF_REQUESTS_BPF_H
 
+#include "collect/bpf/each.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
 #include "collect/bpf/kernel_requests.bpf.h"
 #include "collect/bpf/outcome.bpf.h"
@@ -106,6 +107,7 @@ __noinline int requests_charge(const struct request *r, uint64_t end_ns, uint64_
 	if (o.event == IO_RECORD_OTHER)
 		o.asked = 0;
 	outcome_charge(r->sum, &o, ns, !r->is_silent);
+	each_tell(&r->sum, o.ns, end_ns);
 	return 0;
 }
 
@@ -173,7 +175,28 @@ int overflowed(uint64_t *ctx)
 struct requests_cutting {
 	struct scratch *s;
 	uint64_t now;
+	bool is_last;
 };
+
+/* So far, as it is not met again. */
+static __always_inline void requests_tell_unfinished(struct request *r, uint64_t now)
+{
+	uint64_t end = requests_charged_until(r, now);
+
+	if (!from_ns)
+		return;
+	each_tell(&r->sum, thread_observed(r->began_ns, end), end);
+	r->began_ns = end;
+}
+
+/* Up to now, unless it is over. */
+static __always_inline void requests_charge_unfinished(struct request *r,
+						       const struct requests_cutting *c)
+{
+	sums_charge_part(r->sum, requests_lap(r, c->now), false);
+	if (c->is_last && r->since_ns != REQUESTS_TAKEN)
+		requests_tell_unfinished(r, c->now);
+}
 
 static long requests_cut_one(void *map __attribute__((unused)), const uint64_t *at,
 			     struct request *r, struct requests_cutting *c)
@@ -182,16 +205,18 @@ static long requests_cut_one(void *map __attribute__((unused)), const uint64_t *
 
 	sums_renew(c->s, &r->sum);
 	if (!r->is_silent)
-		sums_charge_part(r->sum, requests_lap(r, c->now), false);
+		requests_charge_unfinished(r, c);
 	else if (c->now > r->began_ns + REQUESTS_SILENT_NS)
 		requests_take(*at, r, &over); /* also where the ring is gone */
 	return 0;
 }
 
-/* What is under way is charged up to now. */
-static __always_inline int requests_cut(struct scratch *s)
+/* What is under way is charged up to now; is_last: it is not met again. */
+static __always_inline int requests_cut(struct scratch *s, bool is_last)
 {
-	struct requests_cutting c = { .s = s, .now = bpf_ktime_get_ns() };
+	struct requests_cutting c = { .s = s,
+				      .now = bpf_ktime_get_ns(),
+				      .is_last = is_last };
 
 	bpf_for_each_map_elem(&requests, requests_cut_one, &c, 0);
 	return 0;

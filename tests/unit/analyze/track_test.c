@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #include "analyze/track.h"
+#include "base/mem.h"
+#include "base/own.h"
+#include "base/text.h"
 #include "recording_builder.h"
 
 #define PATH "track_test.dwell"
@@ -119,6 +122,33 @@ static void each_takes_the_place_of_its_sum_where_it_is_all(void **state)
 	}
 }
 
+/* Of a sum that two events have, one by one, neither is all of it by itself. */
+static void requests_are_beside_what_their_thread_does(void **state)
+{
+	static const char with_requests[] =
+		"event io-time unit=ns period=0 experiment=io flags=exact,summed\n"
+		"event each-io-call unit=ns period=0 experiment=io "
+		"flags=exact,aside,each\n"
+		"event each-io-request unit=ns period=0 experiment=io "
+		"flags=exact,aside,each,beside\n"
+		"use pid=10\n"
+		"main event=io-time time=300 weight=50\n"
+		"main event=each-io-call time=200 weight=20\n";
+	own(freep) char *all = xasprintf(
+		"%smain event=each-io-request time=200 weight=30\n", with_requests);
+	own(profile_freep) struct profile *p = load_of(all);
+	own(profile_freep) struct profile *some = load_of(with_requests);
+
+	(void)state;
+	assert_true(track_is_told_one_by_one(p, 0));
+	assert_true(track_is_instead(p, 1) && track_is_instead(p, 2));
+	assert_true(track_has_spans(p, 1) && !track_is_beside(p, 1));
+	assert_true(track_is_beside(p, 2) && !track_has_spans(p, 2));
+	assert_int_equal(track_kind_of(p, 2), TRACK_FROM);
+	assert_false(track_is_told_one_by_one(some, 0));
+	assert_false(track_is_instead(some, 1));
+}
+
 static void a_wait_ends_behind_its_moment(void **state)
 {
 	own(profile_freep) struct profile *p = load();
@@ -137,6 +167,7 @@ int main(void)
 		cmocka_unit_test(events_say_what_a_sample_stands_for),
 		cmocka_unit_test(a_wait_ends_behind_its_moment),
 		cmocka_unit_test(each_takes_the_place_of_its_sum_where_it_is_all),
+		cmocka_unit_test(requests_are_beside_what_their_thread_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

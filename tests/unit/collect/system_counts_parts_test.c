@@ -51,7 +51,8 @@ static void set_up_meanwhile(struct counts_fixture *f, struct system_counts_how 
 			     .count = 1,
 			     .n_waits = SYSTEM_COUNTS_NONE,
 			     .pair = 2,
-			     .each = 3 } },
+			     .each = 3,
+			     .beside = 4 } },
 		.label = name_label,
 		.pair_label = name_outcome,
 	};
@@ -59,6 +60,7 @@ static void set_up_meanwhile(struct counts_fixture *f, struct system_counts_how 
 	events.ids[1] = counts_fixture_event_of(f, "calls");
 	events.ids[2] = counts_fixture_event_of(f, "errors");
 	events.ids[3] = counts_fixture_event_of(f, "each");
+	events.ids[4] = counts_fixture_event_of(f, "beside");
 	system_counts_begin(f->counts, f->writer, &events);
 }
 
@@ -162,6 +164,42 @@ static void each_is_told_at_its_time_inside_of_its_label(void **state)
 	assert_int_equal(f.samples.time_ns[2], 70);
 	assert_int_equal(f.samples.weight[2], 20);
 	assert_int_equal(f.samples.stack[2], f.samples.stack[0]);
+	counts_fixture_tear_down(&f);
+}
+
+static bool is_seven(uint32_t label)
+{
+	return label == 7;
+}
+
+static void each_that_goes_on_beside_its_thread_is_of_another_event(void **state)
+{
+	struct stack_record within = counts_fixture_running(1, 100);
+	struct stack_record beside = counts_fixture_running(2, 100);
+	static const char *const names[] = { "each", "beside" };
+	struct system_counts_how how;
+	struct counts_fixture f;
+
+	(void)state;
+	set_up_parts(&f, &how);
+	how.is_beside = is_seven;
+	within.label = 8;
+	beside.label = 7;
+	system_counts_stack(f.counts, &within);
+	system_counts_stack(f.counts, &beside);
+	for (uint64_t key = 1; key <= 2; key++)
+		system_counts_each(f.counts, &(struct stack_record_each){ .key = key,
+									  .from_ns = 70,
+									  .ns = 20 });
+	system_counts_write(f.counts, 0, 100);
+	counts_fixture_finish(&f);
+	assert_int_equal(f.samples.n, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(
+			recording_string(
+				f.recording,
+				recording_event(f.recording, f.samples.event[i])->name),
+			names[i]);
 	counts_fixture_tear_down(&f);
 }
 
@@ -425,6 +463,7 @@ int main(void)
 		cmocka_unit_test(time_of_what_has_not_ended_has_no_count),
 		cmocka_unit_test(what_came_of_a_sum_is_inside_of_its_label),
 		cmocka_unit_test(each_is_told_at_its_time_inside_of_its_label),
+		cmocka_unit_test(each_that_goes_on_beside_its_thread_is_of_another_event),
 		cmocka_unit_test(each_waits_a_while_for_what_it_is_of),
 		cmocka_unit_test(each_that_comes_meanwhile_is_not_lost),
 		cmocka_unit_test(
