@@ -249,6 +249,11 @@ int perf_deep_attach(struct perf_deep *d, int fd, uint32_t stream, struct err *e
 	return 0;
 }
 
+uint32_t perf_deep_limit_bytes(const struct perf_deep *d)
+{
+	return d->limit_bytes;
+}
+
 struct perf_pieces *perf_deep_pieces(struct perf_deep *d)
 {
 	return &d->pieces;

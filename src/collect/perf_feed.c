@@ -64,6 +64,7 @@ static void end_thread(struct perf_feed *f, const struct perf_record *r)
 
 static void take_exit(struct perf_feed *f, const struct perf_record *r)
 {
+	f->n_ended++;
 	if (f->waits)
 		perf_waits_exit(f->waits, r->time_ns, r->task.tid);
 	end_thread(f, r);

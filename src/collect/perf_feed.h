@@ -24,6 +24,7 @@ struct perf_feed {
 	struct perf_files *files;
 	struct perf_waits *waits;    /* NULL: not asked for; owned by the source */
 	struct perf_tails *tails;    /* NULL: threads have no clocks */
+	uint64_t n_ended;	     /* threads, since somebody set it to 0 */
 	uint64_t n_unsampled;	     /* threads that ended without any sample */
 	const struct plan *cpu_plan; /* the plan whose CPU time stats add up, or NULL */
 	struct map trace_types;	     /* event in the recording → its trace type */

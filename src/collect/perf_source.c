@@ -12,6 +12,7 @@
 #include "collect/perf_hotplug.h"
 #include "collect/perf_probe.h"
 #include "collect/perf_rates.h"
+#include "collect/perf_rest.h"
 #include "collect/system_fit.h"
 #include "host/clock.h"
 #include "host/privilege.h"
@@ -33,6 +34,7 @@ struct perf {
 	struct perf_feed feed;
 	struct perf_hotplug hotplug;
 	struct perf_rates rates;
+	struct perf_rest rest;
 	bool is_paused, no_kernel, has_grid;
 	uint64_t stopped_ns;
 };
@@ -67,6 +69,7 @@ static void perf_free(struct source *source)
 	perf_files_fini(&s->files);
 	perf_hotplug_fini(&s->hotplug);
 	perf_rates_fini(&s->rates);
+	perf_rest_fini(&s->rest);
 	perf_waits_free(s->feed.waits);
 	perf_feed_fini(&s->feed);
 	free(s);
@@ -269,6 +272,7 @@ static int perf_open(const struct source_context *c, struct source **ret, struct
 	uint32_t deep = deep_bytes(c);
 
 	s->base.ops = &perf_source;
+	s->rest.timer = -1;
 	s->context = *c;
 	privilege_read(&privilege);
 	s->no_kernel = privilege_check(&privilege, PRIVILEGE_OWN_KERNEL, NULL) < 0;
@@ -324,6 +328,9 @@ static int perf_start(struct source *source, pid_t pid, struct err *e)
 	/* Better without short threads than without the recording. */
 	if (rc == 0 && s->has_grid && perf_files_open_grid(&s->files, NULL) < 0)
 		s->has_grid = false;
+	if (rc == 0)
+		perf_rest_begin(&s->rest, perf_rest_ns(&s->files, LATE_NS),
+				clock_monotonic_ns());
 	return rc;
 }
 
@@ -331,7 +338,12 @@ static int perf_start(struct source *source, pid_t pid, struct err *e)
 
 static size_t perf_fds(const struct source *source, struct pollfd *fds, size_t max)
 {
-	return perf_files_poll(&((const struct perf *)source)->files, fds, max);
+	const struct perf *s = (const struct perf *)source;
+
+	if (!s->rest.is_on || !max)
+		return perf_files_poll(&s->files, fds, max);
+	fds[0] = (struct pollfd){ .fd = s->rest.timer, .events = POLLIN };
+	return 1;
 }
 
 static int perf_drain(struct source *source, bool is_final, struct err *e)
@@ -341,10 +353,11 @@ static int perf_drain(struct source *source, bool is_final, struct err *e)
 
 	(void)e;
 	/* Better a record out of order than one lost. */
-	if (is_final || perf_files_is_pressed(&s->files))
-		perf_feed_drain(&s->feed, UINT64_MAX);
-	else
-		perf_feed_drain(&s->feed, now_ns - LATE_NS);
+	bool is_pressed = perf_files_is_pressed(&s->files);
+
+	perf_feed_drain(&s->feed, is_final || is_pressed ? UINT64_MAX : now_ns - LATE_NS);
+	perf_rest_looked(&s->rest, now_ns, s->feed.n_ended, is_pressed);
+	s->feed.n_ended = 0;
 	perf_files_check_hang_ups(&s->files);
 	if (!is_final && perf_hotplug_check(&s->hotplug, now_ns, &s->files,
 					    s->context.scope->kind == SCOPE_CPUS))
