@@ -273,6 +273,14 @@ static bool has_gone(const struct io_image *s, uint32_t thread)
 	return access(path, F_OK) < 0;
 }
 
+/* A thread that was cancelled has left its call; where all of a process ends, some are
+ * gone before others.  Asked twice, as the process may go meanwhile. */
+static bool has_left(const struct io_image *s, uint32_t thread)
+{
+	return has_gone(s, thread) && !procfs_is_ending((pid_t)s->image->image->pid) &&
+	       has_gone(s, thread);
+}
+
 static uint32_t thread_of(const struct io_image *s, uint32_t stack)
 {
 	return s->image->stacks.at[stack].thread;
@@ -370,13 +378,6 @@ static void put_unfinished(struct io_image *s, const struct io_call *c)
 	writer_sample(writer_of(s), &sample);
 }
 
-/* A thread that was cancelled has left its call; where all of a process ends, some are
- * gone before others. */
-static bool has_left(const struct io_image *s, uint32_t thread)
-{
-	return has_gone(s, thread) && !procfs_is_ending((pid_t)s->image->image->pid);
-}
-
 static void charge_all_begun(struct io_image *s, uint64_t now_ns)
 {
 	vec_each(b, &s->begun.places) {
@@ -409,7 +410,7 @@ static bool go_on(void *state)
 		return false;
 	s->looked_ns = now_ns;
 	vec_each(b, &s->begun.places)
-		if (io_begun_is_innermost(&s->begun, b) && has_gone(s, b->thread))
+		if (io_begun_is_innermost(&s->begun, b) && has_left(s, b->thread))
 			charge_gone(s, b, now_ns);
 	return false;
 }

@@ -12,6 +12,7 @@
 #include "collect/bpf/kernel.bpf.h"
 #include "collect/bpf/mapped.bpf.h"
 #include "collect/bpf/objects.bpf.h"
+#include "collect/bpf/results.bpf.h"
 #include "collect/bpf/steps.bpf.h"
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
@@ -242,7 +243,7 @@ static __always_inline bool go_on(struct thread *t, bool restarts)
 
 	t->broke_ns = 0;
 	if (!restarts) {
-		charge_end(t, broke_ns, REGISTERS_RESULT_RESTART);
+		charge_end(t, broke_ns, RESULTS_RESTART);
 		return false;
 	}
 	gap_ns = bpf_ktime_get_ns() - broke_ns;
@@ -316,7 +317,7 @@ int left(uint64_t *ctx)
 	if (t->where != THREAD_BLOCKED)
 		return 0;
 	t->where = THREAD_RUNS;
-	if (registers_is_broken_off((int64_t)ctx[1]))
+	if (results_is_broken_off((int64_t)ctx[1]))
 		t->broke_ns = now;
 	else
 		charge_end(t, now, (int64_t)ctx[1]);
@@ -362,7 +363,7 @@ is_waiting(const struct thread *t, const struct registers *kept __attribute__((u
 {
 	int64_t result = t->broke_ns ? REGISTERS_RESULT(kept) : 0;
 
-	return t->sum && (t->broke_ns ? !result || registers_is_broken_off(result)
+	return t->sum && (t->broke_ns ? !result || results_is_broken_off(result)
 				      : t->where == THREAD_BLOCKED);
 }
 

@@ -16,6 +16,7 @@
 #include "collect/bpf/mapped.bpf.h"
 #include "collect/bpf/outcome.bpf.h"
 #include "collect/bpf/requests.bpf.h"
+#include "collect/bpf/results.bpf.h"
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "collect/bpf/thread.bpf.h"
@@ -236,7 +237,7 @@ static __always_inline bool was_broken_off(struct task_struct *task)
 	const struct registers *kept = registers_kept(task);
 	bool is_32bit;
 
-	return registers_is_broken_off(REGISTERS_RESULT(kept)) &&
+	return results_is_broken_off(REGISTERS_RESULT(kept)) &&
 	       call_of(task, registers_call(kept), &is_32bit).index;
 }
 

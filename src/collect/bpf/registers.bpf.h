@@ -293,15 +293,4 @@ static __always_inline const struct registers *registers_kept(struct task_struct
 	return (const void *)bpf_task_pt_regs(task);
 }
 
-#define REGISTERS_RESULT_AGAIN	      (-512)
-#define REGISTERS_RESULT_AGAIN_ALWAYS (-513)
-#define REGISTERS_RESULT_RESTART      (-516)
-
-static __always_inline bool registers_is_broken_off(int64_t result)
-{
-	return result == REGISTERS_RESULT_AGAIN ||
-	       result == REGISTERS_RESULT_AGAIN_ALWAYS ||
-	       result == REGISTERS_RESULT_RESTART;
-}
-
 #endif
