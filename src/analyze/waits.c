@@ -70,13 +70,15 @@ static bool is_sync_call(const char *name)
 	return false;
 }
 
+/* Where a stack ends early nobody knows who called. */
 size_t waits_layers(const struct profile *p, const uint32_t *functions, size_t n)
 {
 	size_t n_libc = 0;
 
 	while (n_libc < n && is_libc(profile_function(p, functions[n_libc])))
 		n_libc++;
-	if (!n_libc || n_libc == n)
+	if (!n_libc || n_libc == n ||
+	    profile_function(p, functions[n_libc])->kind == IMAGE_TRUNCATED)
 		return 0;
 	return n_libc - !is_sync_call(profile_function(p, functions[n_libc - 1])->name);
 }

@@ -96,6 +96,7 @@ static void layers_of_the_library_are_those_below_what_was_called(void **state u
 	static const struct fixture_stack stacks[] = {
 		{ "start_thread;run;get_addresses;wait_common;futex_wait", 1 },
 		{ "start_thread;run;__pthread_cond_wait;wait_common;futex_wait", 1 },
+		{ "[truncated];__pthread_cond_wait;wait_common;futex_wait", 1 },
 	};
 	static const char *names[] = { "futex_wait", "wait_common", "get_addresses",
 				       "run", "start_thread" };
@@ -111,6 +112,8 @@ static void layers_of_the_library_are_those_below_what_was_called(void **state u
 	assert_int_equal(layers(p, names, 5), 3);
 	assert_int_equal(layers(p, names + 2, 3), 1);
 	assert_int_equal(layers(p, names, 3), 0);
+	names[3] = "[truncated]";
+	assert_int_equal(layers(p, names, 4), 0);
 }
 
 static void what_has_no_place_outside_the_kernel_is_left_out(void **state unused)
