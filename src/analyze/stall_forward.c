@@ -44,10 +44,10 @@ static bool has_base_or_place(const struct operation *o)
 	       (o->base != OPERATION_NO_REG || !has_index(o));
 }
 
-/* From the same base on. */
+/* From the same base on.  What is pushed is stored elsewhere than where it is from. */
 static bool is_comparable(const struct operation *store, const struct operation *load)
 {
-	return has_base_or_place(store) && has_base_or_place(load) &&
+	return !store->pushes && has_base_or_place(store) && has_base_or_place(load) &&
 	       store->base == load->base;
 }
 

@@ -135,6 +135,10 @@ static void stores_are_looked_for_on_the_ways_that_lead_to_a_load(void **state)
 		       "\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90"
 		       "\x48\x8b\x06\x48\xff\xcf\x75\xde\xc3"),
 		  .3, 26, "0 at 1.00" },
+		{ "push 0x2000(%rip); mov 0x2000(%rip),%rax; pop %rcx: no store there",
+		  CODE("\xff\x35\0\x20\0\0\x48\x8b\x05\xf9\x1f\0\0\x59\x48\xff\xcf\x75"
+		       "\xed\xc3"),
+		  0, 6, "" },
 		{ "mov %al,0x2003(%rip); mov 0x2000(%rip),%rax",
 		  CODE("\x88\x05\xfd\x0f\0\0\x48\x8b\x05\xf3\x0f\0\0\x48\xff\xcf\x75"
 		       "\xee\xc3"),
