@@ -34,6 +34,12 @@ static bool give(uint64_t *given, struct writer *w, const char *text)
 	return true;
 }
 
+/* All of them, which takes a while: not with each that is new. */
+static uint64_t due_ns(const struct thread_names *n)
+{
+	return n->asked_ns + n->pause_ns + n->given.n * PAUSE_NS_EACH;
+}
+
 /* A thread is called as its process until somebody knows better. */
 void thread_names_tell(struct thread_names *n, struct writer *w, uint32_t thread,
 		       uint32_t tid, const char *name)
@@ -48,7 +54,7 @@ void thread_names_tell(struct thread_names *n, struct writer *w, uint32_t thread
 	if (!give(given, w, name))
 		map_remove(&n->given, tid);
 	n->pause_ns = PAUSE_NS;
-	n->ask_ns = 0;
+	n->ask_ns = n->asked_ns ? due_ns(n) : 0;
 }
 
 static bool read_name(uint32_t pid, uint32_t tid, char *ret, size_t cap)
@@ -84,7 +90,8 @@ void thread_names_ask_due(struct thread_names *n, struct writer *w, uint32_t pid
 	if (!n->given.n || now_ns < n->ask_ns)
 		return;
 	thread_names_ask(n, w, pid);
-	n->ask_ns = now_ns + n->pause_ns + n->given.n * PAUSE_NS_EACH;
+	n->asked_ns = now_ns;
+	n->ask_ns = due_ns(n);
 	if (n->pause_ns < PAUSE_NS_MAX)
 		n->pause_ns *= 2;
 }

@@ -16,7 +16,8 @@
 
 struct thread_names {
 	struct map given; /* tid → the thread in the recording << 32 | its name there */
-	uint64_t ask_ns, pause_ns; /* when the kernel is asked again, and then */
+	/* When the kernel was asked last, is asked again, and then. */
+	uint64_t asked_ns, ask_ns, pause_ns;
 };
 
 void thread_names_fini(struct thread_names *n);

@@ -233,6 +233,8 @@ static void *rename_threads(void *arg)
 	assert_true(timer_image_check(b.image, 2000000000));
 	assert_called(f, &b, tid, "second");
 	prctl(PR_SET_NAME, "third"); /* not so soon again, but at the end */
+	tell_name(&b, tid + 1, "another");
+	timer_image_drain(b.image, 2010000000, false);
 	assert_true(timer_image_check(b.image, 2020000000));
 	assert_called(f, &b, tid, "second");
 	timer_image_end(b.image, 2020000001, false);
