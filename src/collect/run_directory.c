@@ -23,18 +23,30 @@ static bool has_room(const struct statvfs *fs, uint64_t least_bytes)
 	       fs->f_bavail >= least_bytes / fs->f_frsize;
 }
 
-/* In memory where possible; code must be allowed to run from there. */
+/* Code must be allowed to run from there.  What killed recorders left may be what it is
+ * full of. */
+static bool is_place(const char *path, uint64_t least_bytes)
+{
+	struct statvfs fs;
+
+	if (statvfs(path, &fs) < 0 || fs.f_flag & ST_NOEXEC)
+		return false;
+	if (has_room(&fs, least_bytes))
+		return true;
+	timer_leftovers_remove(path);
+	return statvfs(path, &fs) == 0 && has_room(&fs, least_bytes);
+}
+
+/* In memory where possible. */
 int run_directory_make(char *path, size_t cap, const char *whose, uint64_t least_bytes,
 		       struct err *e)
 {
 	const char *const places[] = { "/dev/shm", getenv("XDG_RUNTIME_DIR"), "/tmp" };
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		struct statvfs fs;
 		int n;
 
-		if (!places[i] || statvfs(places[i], &fs) < 0 || fs.f_flag & ST_NOEXEC ||
-		    !has_room(&fs, least_bytes))
+		if (!places[i] || !is_place(places[i], least_bytes))
 			continue;
 		n = snprintf(path, cap, "%s/" TIMER_LEFTOVERS_NAME, places[i],
 			     (int)getpid());

@@ -764,4 +764,19 @@ def a_place_that_is_full_is_not_taken():
             assert process(path)['heap-allocations'] >= 1000, process(path)
 
 
+@test
+def what_a_place_is_full_of_may_be_what_was_left_there():
+    """By a recorder that was killed, whose process is there no more."""
+    need('unshare', 'mount')
+    program = os.path.join(WORKLOADS, 'heap')
+    left = f'/dev/shm/dwell-{2 ** 22}-abcdef'  # more than there may be
+    shell = (f'set -e; cd {DIR}; mount -t tmpfs -o size=32m none /dev/shm; mkdir {left}; '
+             f'head -c 32m /dev/zero > {left}/ring.1 2>/dev/null || :; '
+             f'{harness.DWELL} run -q -e heap -o left.dwell -- {program} 1000; ls -A /dev/shm')
+    p = subprocess.run(['unshare', '--mount', 'sh', '-c', shell], capture_output=True, text=True, check=False)
+    if 'unshare' in p.stderr:
+        raise Skip(p.stderr)
+    assert p.returncode == 0 and not p.stderr and 'dwell-' not in p.stdout, p
+
+
 sys.exit(run_all(harness.TESTS, words=sys.argv[4:]))
