@@ -43,9 +43,9 @@ must_use int perf_deep_set_output(struct perf_deep *d, uint32_t cpu, int fd,
 must_use int perf_deep_attach(struct perf_deep *d, int fd, uint32_t stream,
 			      struct err *e);
 
-/* Where the pieces go when their records are read. */
 /* Of a stack, at most. */
 uint32_t perf_deep_limit_bytes(const struct perf_deep *d);
+/* Where the pieces go when their records are read. */
 struct perf_pieces *perf_deep_pieces(struct perf_deep *d);
 /* A stack of the thread was walked; end: the outermost frame's stack pointer, 0: the walk
  * did not reach it. */

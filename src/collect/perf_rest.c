@@ -45,6 +45,17 @@ static double bytes_per_ns(const struct perf_files *f, bool *ret_is_bounded)
 	return sum;
 }
 
+/* Who may not lock as much as was wanted has smaller ones. */
+static size_t ring_bytes(const struct perf_files *f)
+{
+	size_t least = f->ring_bytes;
+
+	vec_each(c, &f->cpus)
+		if (c->ring.page && c->ring.size < least)
+			least = c->ring.size;
+	return least;
+}
+
 uint64_t perf_rest_ns(const struct perf_files *f, uint64_t late_ns)
 {
 	bool is_bounded;
@@ -52,7 +63,7 @@ uint64_t perf_rest_ns(const struct perf_files *f, uint64_t late_ns)
 
 	if (!is_bounded || !f->streams.n || !f->streams.at[0].attr.inherit)
 		return 0;
-	ns = (double)f->ring_bytes / 4 * 3 / rate;
+	ns = (double)ring_bytes(f) / 4 * 3 / rate;
 	if (ns < (double)(REST_NS_MIN + late_ns))
 		return 0;
 	ns -= (double)late_ns;

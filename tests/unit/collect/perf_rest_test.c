@@ -45,6 +45,7 @@ static uint64_t rest_ns(struct fixture *f)
 				 &settings);
 	ns = perf_rest_ns(&f->files, LATE_NS);
 	vec_fini(&f->files.streams);
+	vec_fini(&f->files.cpus);
 	return ns;
 }
 
@@ -91,6 +92,29 @@ static void whoever_has_no_children_is_waited_for(void **state)
 	assert_int_equal(rest_ns(&f), 0);
 	init(&f, "usertime", MS, 8 << 20);
 	f.scope.kind = SCOPE_CPUS;
+	assert_int_equal(rest_ns(&f), 0);
+}
+
+static void put_ring(struct fixture *f, struct perf_event_mmap_page *page, size_t bytes)
+{
+	*vec_push(&f->files.cpus) =
+		(struct perf_cpu){ .ring = { .page = page, .size = bytes } };
+}
+
+/* Who may not lock more memory has smaller ones than were wanted. */
+static void the_smallest_ring_tells(void **state)
+{
+	struct perf_event_mmap_page page;
+	struct fixture f;
+
+	(void)state;
+	init(&f, "usertime", MS, 8 << 20);
+	put_ring(&f, &page, 8 << 20);
+	put_ring(&f, NULL, 0); /* of a CPU that is off */
+	assert_int_equal(rest_ns(&f), 20 * MS);
+	init(&f, "usertime", MS, 8 << 20);
+	put_ring(&f, &page, 8 << 20);
+	put_ring(&f, &page, 64 << 10);
 	assert_int_equal(rest_ns(&f), 0);
 }
 
@@ -164,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rest_is_as_long_as_the_ring_has_room_for),
 		cmocka_unit_test(whoever_has_no_children_is_waited_for),
+		cmocka_unit_test(the_smallest_ring_tells),
 		cmocka_unit_test(a_clock_whose_period_changes_has_no_bound),
 		cmocka_unit_test(rings_rest_while_threads_end_more_often_than_that),
 		cmocka_unit_test(a_rest_ends),
