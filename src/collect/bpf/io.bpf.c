@@ -208,7 +208,7 @@ static __always_inline void tell_unfinished(uint32_t sum, uint64_t ns, bool is_o
 	uint32_t slot = io_record_more_slot(sum);
 	struct io_record_more *more = bpf_map_lookup_elem(&io_more, &slot);
 
-	if (!more || !tells_unfinished || !from_ns || !ns)
+	if (!more || !tells_unfinished || !sums_is_good(sum) || !from_ns || !ns)
 		return;
 	if (is_old)
 		__sync_fetch_and_add(&more->n_begun_before, 1);
@@ -231,13 +231,14 @@ static __always_inline void charge_unfinished(struct thread *t, bool is_last,
 }
 
 /* Has a signal come in between of the call that it returned from last, and no handler has
- * run since?  What ends a thread does so. */
+ * run since?  What ends a thread does so; some calls say so themselves. */
 static __always_inline bool was_broken_off(struct task_struct *task)
 {
 	const struct registers *kept = registers_kept(task);
+	int64_t result = REGISTERS_RESULT(kept);
 	bool is_32bit;
 
-	return results_is_broken_off(REGISTERS_RESULT(kept)) &&
+	return (results_is_broken_off(result) || result == RESULTS_INTERRUPTED) &&
 	       call_of(task, registers_call(kept), &is_32bit).index;
 }
 

@@ -7,6 +7,7 @@
 
 #include "collect/bpf/kernel.bpf.h"
 
+#define RESULTS_INTERRUPTED  (-4)
 #define RESULTS_AGAIN	     (-512)
 #define RESULTS_AGAIN_ALWAYS (-513)
 #define RESULTS_RESTART	     (-516)
