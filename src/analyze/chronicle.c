@@ -86,14 +86,6 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Of threads that have ended it is told only afterwards. */
-static uint64_t end_of(const struct profile_sample *s)
-{
-	uint64_t end_ns = s->thread->end_ns ? s->thread->end_ns : s->process->end_ns;
-
-	return end_ns && end_ns < s->time_ns ? end_ns : s->time_ns;
-}
-
 /* What is longer than the time that it may be of began before it, and was over before
  * what else the thread did meanwhile. */
 static struct span sum_of(const struct loading *l, const struct profile_sample *s,
@@ -101,7 +93,7 @@ static struct span sum_of(const struct loading *l, const struct profile_sample *
 {
 	uint64_t start_ns = later(s->process->start_ns, s->thread->start_ns);
 	struct span ret = { .from_ns = later(chronicle_sums_since(&l->sums, s), start_ns),
-			    .to_ns = end_of(s),
+			    .to_ns = profile_sample_end_ns(s),
 			    .ns = ns };
 	double rest_ns;
 

@@ -217,6 +217,14 @@ static int add_request(void *ctx, const struct profile_sample *s, unused struct 
 	return 0;
 }
 
+static bool has_requests(const struct profile *p, size_t source)
+{
+	for (size_t i = 0; i < profile_n_columns(p); i++)
+		if (profile_column(p, i)->source == source && track_is_beside(p, i))
+			return true;
+	return false;
+}
+
 /* How many were under way at a time. */
 static int load_requests(struct chronicle_values *v, const struct chronicle *t,
 			 const struct profile *p, size_t source, struct err *e)
@@ -225,7 +233,7 @@ static int load_requests(struct chronicle_values *v, const struct chronicle *t,
 		.to = v, .chronicle = t, .profile = p, .source = source
 	};
 	size_t n = v->all.n;
-	int rc = profile_each_sample(p, add_request, &q, e);
+	int rc = has_requests(p, source) ? profile_each_sample(p, add_request, &q, e) : 0;
 
 	for (; n < v->all.n; n++)
 		find_most(&v->all.at[n], t->n_cells);

@@ -153,6 +153,9 @@ struct profile_sample {
 	size_t n_frames;
 };
 
+/* When all of it was over: of who has ended it is told only afterwards. */
+uint64_t profile_sample_end_ns(const struct profile_sample *s);
+
 typedef int profile_sample_fn(void *ctx, const struct profile_sample *s, struct err *e);
 must_use int profile_each_sample(const struct profile *p, profile_sample_fn *fn,
 				 void *ctx, struct err *e);

@@ -140,3 +140,10 @@ int profile_each_sample(const struct profile *p, profile_sample_fn *fn, void *ct
 	}
 	return rc < 0 ? rc : 0;
 }
+
+uint64_t profile_sample_end_ns(const struct profile_sample *s)
+{
+	uint64_t end_ns = s->thread->end_ns ? s->thread->end_ns : s->process->end_ns;
+
+	return end_ns && end_ns < s->time_ns ? end_ns : s->time_ns;
+}

@@ -507,7 +507,8 @@ static void add_unfinished(struct making *m, const struct place *at)
 	const struct profile_sample *s = at->sample;
 	uint64_t start_ns =
 		profile_start_ns(m->p, profile_column(m->p, s->column)->source);
-	uint64_t since_ns = s->time_ns > s->weight ? s->time_ns - s->weight : 0;
+	uint64_t end_ns = profile_sample_end_ns(s);
+	uint64_t since_ns = end_ns > s->weight ? end_ns - s->weight : 0;
 	bool is_known = s->count <= 1 && since_ns >= start_ns &&
 			strcmp(at->inner, begun_before) != 0;
 	sync_paths paths = { 0 };

@@ -157,6 +157,27 @@ static void calls_that_have_not_returned_are_no_sums(void **state)
 	io_rows_fini(&r);
 }
 
+/* Of a thread that has ended it is told when sums are fetched next. */
+static void calls_have_been_under_way_since_before_their_thread_ended(void **state)
+{
+	own(profile_freep) struct profile *p = NULL;
+	struct io_rows r;
+
+	(void)state;
+	make("thread 10 12 gone end=2500\n"
+	     "use pid=10 tid=10 event=io-time time=1000\n"
+	     "main;read+0;file+0 1\n"
+	     "use pid=10 tid=10 event=unfinished-io-time time=3000 step=0\n"
+	     "main;read+0;file+0 1 weight=500\n"
+	     "use pid=10 tid=12 event=unfinished-io-time time=3000 step=0\n"
+	     "main;read+0;file+0 1 weight=400\n",
+	     IO_ROWS_BY_FILE, &p, &r);
+	assert_int_equal(r.unfinished.n, 2);
+	assert_int_equal(r.unfinished.at[0].since_ns,
+			 r.unfinished.at[1].since_ns + (3000 - 500) - (2500 - 400));
+	io_rows_fini(&r);
+}
+
 static void small_calls_are_named_where_few_would_do(void **state)
 {
 	static const struct {
@@ -311,6 +332,8 @@ int main(void)
 		cmocka_unit_test(stacks_are_those_of_code),
 		cmocka_unit_test(threads_are_told_apart),
 		cmocka_unit_test(calls_that_have_not_returned_are_no_sums),
+		cmocka_unit_test(
+			calls_have_been_under_way_since_before_their_thread_ended),
 		cmocka_unit_test(small_calls_are_named_where_few_would_do),
 		cmocka_unit_test(what_is_no_io_is_none),
 		cmocka_unit_test(calls_are_called_as_programs_do),
