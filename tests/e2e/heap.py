@@ -665,7 +665,9 @@ def what_tracing_takes_beside_samples_of_time_has_a_line_of_its_own():
         path = beside('fusertime,heap', os.path.join(WORKLOADS, 'churn'), '60000', source=source)
         r = report(path, '--event', 'cpu-time')
         assert not [row for row in r['rows'] if 'libdwell' in row.get('image', '')], r['rows']
-        assert not r['quality']['unresolved']['cpu-time'], r['quality']
+        # Libraries of C++ that Debian has stripped may be met as they begin.
+        nameless = {os.path.basename(x['image']).split('.')[0] for x in r['quality']['unresolved_images']}
+        assert nameless <= {'libgcc_s', 'libstdc++'}, r['quality']
         # Some of it, within what the program calls, and never all of it.
         took, total = total_of(r, own, 'exclusive'), r['total']['cpu-time']
         assert 0.02 < took / total < 0.9, (source, took, total)
