@@ -8,6 +8,7 @@
 #include "cmd/report_options.h"
 #include "cmd/report_text.h"
 #include "cmd/rows_path.h"
+#include "cmd/rows_unfinished.h"
 
 #define STACK_FRAMES 12 /* below a row; the innermost */
 #define PATH_FRAMES  4	/* of a call that has not returned */
@@ -222,19 +223,14 @@ static void print_one_unfinished(const struct rows_view *v,
 {
 	const struct profile *p = v->report.profile;
 	own(buf_fini) struct buf b = { 0 }, path = { 0 };
-	char ns[TEXT_MAX], since[TEXT_MAX], n[TEXT_MAX], call[128];
+	char ns[TEXT_MAX], call[128];
 	const struct rows_path frames = path_of_unfinished(u);
 
 	io_rows_call_name(profile_function(p, u->call)->name, call, sizeof(call));
-	report_text_safe(&b, u->thread);
-	if (u->n > 1)
-		buf_printf(&b, " and others, %s together", text_count(n, u->n));
+	rows_unfinished_who(&b, u->thread, u->n);
 	buf_printf(&b, ", %s of ", call);
 	report_text_safe(&b, profile_function(p, u->file)->name);
-	if (u->since_ns != UINT64_MAX)
-		buf_printf(&b, ", since %s", text_duration(since, u->since_ns));
-	else if (u->n == 1)
-		buf_puts(&b, ", since before the recording");
+	rows_unfinished_since(&b, u->since_ns, u->n);
 	fprintf(out, "%*s  ", INDENT - 2, text_duration(ns, u->ns));
 	report_text_indented(&v->report, INDENT, &b, out);
 	if (!u->n_frames)

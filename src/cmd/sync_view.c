@@ -10,6 +10,7 @@
 #include "cmd/report_options.h"
 #include "cmd/report_text.h"
 #include "cmd/rows_path.h"
+#include "cmd/rows_unfinished.h"
 
 #define PATH_FRAMES 4  /* of a stack below a row; the innermost */
 #define INDENT	    10 /* of what is told of a wait, behind how long it is */
@@ -191,21 +192,16 @@ static void print_one_unfinished(const struct rows_view *v,
 				 const struct sync_unfinished *u, FILE *out)
 {
 	own(buf_fini) struct buf b = { 0 }, path = { 0 };
-	char ns[TEXT_MAX], since[TEXT_MAX], n[TEXT_MAX];
+	char ns[TEXT_MAX];
 	const struct rows_path frames = call_of(v, &u->path);
 
-	report_text_safe(&b, u->thread);
-	if (u->n > 1)
-		buf_printf(&b, " and others, %s together", text_count(n, u->n));
+	rows_unfinished_who(&b, u->thread, u->n);
 	buf_printf(&b, ", for %s", u->what);
 	if (*u->name != '[' || text_starts(u->name, "[0x")) {
 		buf_puts(&b, " ");
 		report_text_safe(&b, u->name);
 	}
-	if (u->since_ns != UINT64_MAX)
-		buf_printf(&b, ", since %s", text_duration(since, u->since_ns));
-	else if (u->n == 1)
-		buf_puts(&b, ", since before the recording");
+	rows_unfinished_since(&b, u->since_ns, u->n);
 	if (u->holder) {
 		buf_puts(&b, ", held by ");
 		report_text_safe(&b, u->holder);
