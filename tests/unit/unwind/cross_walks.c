@@ -5,6 +5,7 @@
  * line; exit code 1 when a frame differs. */
 #include <execinfo.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,11 +22,34 @@ static struct unwind_local_cache *cache;
 static uintptr_t stack_lo, stack_hi;
 static volatile int n_walks, n_shorter, n_wrong, n_ticks;
 
+/* Where no table is, backtrace() looks whether a signal's trampoline is at what should be
+ * a return address, which may be signed or none. */
+static sigjmp_buf out_of_theirs;
+static volatile sig_atomic_t is_in_theirs;
+
+static void on_fault(int sig)
+{
+	if (is_in_theirs)
+		siglongjmp(out_of_theirs, 1);
+	signal(sig, SIG_DFL);
+}
+
+static size_t walk_theirs(void **ret)
+{
+	volatile size_t n = 0;
+
+	is_in_theirs = 1;
+	if (sigsetjmp(out_of_theirs, 1) == 0)
+		n = (size_t)backtrace(ret, MAX);
+	is_in_theirs = 0;
+	return n;
+}
+
 /* Ours from `first` on against theirs, which starts with frames of the handler. */
 static void compare(const uintptr_t *ours, size_t n, size_t first, enum unwind_stop stop)
 {
 	void *theirs[MAX];
-	size_t m = (size_t)backtrace(theirs, MAX), i = first, k = 0;
+	size_t m = walk_theirs(theirs), i = first, k = 0;
 
 	while (k < m && (uintptr_t)theirs[k] != ours[first])
 		k++;
@@ -127,6 +151,8 @@ int main(void)
 	backtrace(warm_up, 4); /* loads libgcc_s */
 	unwind_local_refresh();
 	cache = calloc(1, unwind_local_cache_bytes());
+	signal(SIGSEGV, on_fault);
+	signal(SIGBUS, on_fault);
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGALRM, &sa, NULL);
 	for (int n = 0; n < 40; n++) {
